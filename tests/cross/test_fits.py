@@ -47,6 +47,7 @@ FAILED = {
     "an eigenvalue half outside of the landmarks": [21005795],
     "entries that err where few of them are looked at": [23004678],
     "a small factor of a kernel that overflows": [23001607],
+    "float32 sums of a group that is nearly all rows": [23006578],
     "landmarks that round": [21004199, 21006321],
     "a row that an indefinite kernel puts below zero": [21007021],
 }

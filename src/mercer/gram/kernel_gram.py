@@ -152,18 +152,25 @@ class StreamedGram(KernelGram):
     def matmat(self, V: Array) -> Array:
         return self.tiles.symmetric_matmat(V.astype(self.dtype, copy=False), self.diag)
 
-    def row_products(self, index: Array, V: Array) -> Array:
-        """Rows of ``K V`` as a pass makes them: sums in the tiles' type within a tile.
+    def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
+        # BLAS sums for a block of columns in another order than for few; rows that are copies of
+        # each other make the difference one of digits, and which of the two a pass takes is not
+        # known.
+        repeats = -(-BLOCK // V.shape[1])
+        found = super().entry_errors(V, row_scale)
+        if repeats == 1 or self.precision != np.float32:
+            return found
+        wide = super().entry_errors(np.tile(V, repeats), row_scale)
+        return np.maximum(found, wide[: V.shape[1]])
 
-        BLAS sums for a block of columns in another order than for one; rows that are copies of each
-        other make the difference one of digits, so a narrow V is repeated.
-        """
+    def row_products(self, index: Array, V: Array) -> Array:
+        """Rows of ``K V`` as a pass makes them: sums in the tiles' type within a tile."""
         rows = self._sampled if index is self.spot.index else self._rows(index)
-        factor = np.tile(V, -(-BLOCK // V.shape[1])).astype(self.precision, copy=False)
+        factor = V.astype(self.precision, copy=False)
         product = np.zeros((len(index), factor.shape[1]), dtype=V.dtype)
         for columns in machine.blocks(self.n, self.tiles.width):
             product += rows[:, columns] @ factor[columns]
-        return product[:, : V.shape[1]]
+        return product
 
     @cached_property
     def _sampled(self) -> Array:
