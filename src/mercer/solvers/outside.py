@@ -115,6 +115,7 @@ def outer_pairs(
     V, W : (n, k) orthonormal vectors, and their products with the matrix
     index : (b,) which columns
     scale : the largest entry of the matrix
+    bar : what an eigenvalue outside has to exceed
     """
     A -= W @ V[index].T
     A -= V @ (V.T @ A)
