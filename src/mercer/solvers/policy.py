@@ -28,6 +28,8 @@ NEGATIVE_LIMIT = 1e-5
 LEFT_OVER, UNSURE = 1e-6, 0.5
 #: Relative error of an eigenvalue from which on float32 entries are too coarse for it.
 COARSE = 1e-2
+#: ... and from which on it leaves none: such a component is rounding.
+LOST = 1.0
 
 
 def noise_floor(
@@ -145,6 +147,9 @@ def keep_positive(spectrum: Spectrum, kernel: Kernel, rule: ComponentRule) -> in
         refuse_negative(smallest, float(values[0]), blur * floor)
     rank = int((values > floor).sum())
     if spectrum.converged:
+        # Entries may round by more than the floor knows; the estimate has looked at them.
+        lost = spectrum.errors[:rank] > LOST
+        rank = int(lost.argmax()) if lost[1:].any() and not lost[0] else rank
         but = f"only {rank} have variance above rounding"
         rule.warn_if_fewer(rank, but, f"Ask for at most {rank}.")
     return rank
