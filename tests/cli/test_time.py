@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-from mercer.cli import fit
-
 from .conftest import make_rows
 
 
@@ -42,7 +40,7 @@ def test_a_solver_that_is_asked_for_has_no_limit(mercer, data):
 
 
 def test_a_long_fit_says_how_long_before_it_starts(mercer, data, tmp_path, monkeypatch):
-    monkeypatch.setattr(fit, "LONG", 1e-6)
+    monkeypatch.setattr("mercer._base.machine.LONG", 1e-6)
     done = mercer("fit", data, "-o", tmp_path / "m.mercer", "--components", 5)
     assert (
         "estimated to take less than a second on an idle machine; --time sets a limit" in done.err

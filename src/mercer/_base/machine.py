@@ -55,6 +55,10 @@ def size_text(size: float) -> str:
     return f"{size:.3g} GB"
 
 
+#: Seconds from which on a person wants to know before how long something takes.
+LONG = 5.0
+
+
 def time_text(seconds: float) -> str:
     """An estimate of time as people say it."""
     if seconds < 1:

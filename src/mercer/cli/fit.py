@@ -14,8 +14,6 @@ from mercer.cli.models import Recipe, describes_denoiser, describes_model
 from mercer.cli.options import Reading, console, tables
 
 NOT_CONVERGED = 5
-#: Seconds from which on a person wants to know how long it takes.
-LONG = 5.0
 #: Endings that other programs would open, in vain.
 _OTHERS = {".csv", ".tsv", ".txt", ".npy", ".npz", ".mtx", ".parquet", ".feather", ".xlsx"}
 _OTHERS |= {".json", ".jsonl", ".png", ".svg", ".pdf", ".jpg", ".html", ".onnx", ".pkl", ".zarr"}
@@ -131,7 +129,7 @@ def _show(plan: Any, table: Any, data: str) -> None:
 
 def _announce(plan: Any, what: str, *, resumed: bool) -> None:
     """Say what is going to happen, and how long it may take, or that there is no room for it."""
-    from mercer._base.machine import available_bytes, size_text, time_text
+    from mercer._base.machine import LONG, available_bytes, size_text, time_text
 
     free = available_bytes()
     if plan.bytes > free:

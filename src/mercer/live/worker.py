@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer._base.machine import LONG
 from mercer._base.progress import announce
 from mercer.estimators import MissingKernelPCA, load
 from mercer.exceptions import DataError, MercerError, MercerWarning, said
@@ -89,8 +90,6 @@ def unpack_images(path: Path, folder: Path) -> Path:
     return folder
 
 
-#: Seconds from which on a fit waits until the reader has seen what it would do.
-LONG = 5.0
 MODEL = "model.mercer"
 PAGE = "page.bin"
 

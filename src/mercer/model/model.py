@@ -89,10 +89,11 @@ class Report:
 
     def _table(self) -> SmallTable:
         unseen = f"{self.unexplained:.2%} of the variance" if self.unexplained else ""
+        passes = "1 pass" if self.passes == 1 else f"{self.passes:,} passes"
         lines = {
             "solver": self.solver + ("" if self.converged else ", did not converge"),
             "reason": self.reason,
-            "cost": f"{self.passes} passes, {self.seconds:.3g} s, {size_text(self.bytes)}",
+            "cost": f"{passes}, {self.seconds:.3g} s, {size_text(self.bytes)}",
             "accuracy": self.accuracy,
             "not seen": unseen,
             "advice": self.advice,
@@ -197,7 +198,7 @@ class Model:
             "kernel": shortened(repr(subspace.kernel)),
             "components": count
             + ("" if share is None else f", with {share.sum():.1%} of the variance"),
-            "written on": "" if kept == rows else counted(kept, "support point"),
+            "support": "" if kept == rows else counted(kept, "point"),
             "solver": "" if self.report is None else self.report.solver,
             "accuracy": "" if self.report is None else self.report.accuracy,
         }

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, replace
 
 from mercer._base.config import with_parameters
-from mercer._base.machine import available_bytes, time_text
+from mercer._base.machine import LONG, available_bytes, time_text
 from mercer.exceptions import DataError
 from mercer.model import All, Count
 from mercer.model.model import Model
 from mercer.points import Points
-from mercer.solvers.base import LAPACK, SUMS, Problem, Solver
+from mercer.solvers.base import SUMS, Problem, Solver
 from mercer.solvers.davidson import Davidson
 from mercer.solvers.dense import Dense
 from mercer.solvers.lanczos import Lanczos
@@ -26,8 +26,6 @@ EXACT_UP_TO = {8: 4_000, 4: 3_000}
 #: Components from n / MANY on, of up to so many rows, by Lanczos, too: Davidson's search space is
 #: then so wide that where the spectrum falls slowly its own algebra takes longer than LAPACK.
 MANY, MANY_UP_TO = 15, 10_000
-#: Seconds from which on a cheaper way is named.
-LONG = 5.0
 #: With fewer landmarks than this, or than twice the components, a fit says little.
 FEWEST_LANDMARKS = 100
 #: Rows of a file that are simply loaded.
@@ -161,7 +159,7 @@ class Auto(Solver):
 def _cost(problem: Problem, k: int, solver: Solver) -> str:
     """What many components of many rows cost, and what is far cheaper; empty if that is little."""
     n, m = problem.n, 4 * k
-    exact = n**3 / LAPACK
+    exact = Dense().estimate_seconds(problem, k)
     if isinstance(solver, Davidson) or exact < LONG:
         return ""
     rough = n * m * (2 * problem.d + m) / SUMS
