@@ -214,7 +214,7 @@ def test_holes_of_a_column_that_is_left_out_do_no_harm(rng, tmp_path, missing):
         f"{a},{500 + 99 * b},{'' if i == 7 else 5}" for i, (a, b) in enumerate(rows(60, rng)[:, :2])
     ]
     (tmp_path / "x.csv").write_text("\n".join(["a,b,k", *lines]))
-    opened = opening.open_for_fit(tmp_path / "x.csv", missing=missing)
+    opened = opening.Opening(missing=missing).of_file(tmp_path / "x.csv")
     assert opened.encoder.left_out_ == {"k": "constant"}
     assert opened.rows[:].shape == (60, 2)
     assert opened.filler is None

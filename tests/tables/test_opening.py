@@ -9,6 +9,7 @@ from mercer.cli import main
 from mercer.exceptions import DataError
 from mercer.io import Choice, MemoryRows, Table
 from mercer.io.delimited import CsvRows
+from mercer.io.look import Look
 from mercer.novelty import judge
 from mercer.selection import assess
 from mercer.tables import TableEncoder, TableModel, open_encoded
@@ -34,9 +35,10 @@ def test_numbers_in_many_units_are_scaled_as_they_are_read(units):
     assert set(table.label) == {"a", "b"}
     assert_allclose(encoder.inverse_transform(table.rows[:])["glucose"], X[:, 1], rtol=1e-12)
     model = TableModel.from_fitted(KernelPCA(5).fit(table.rows), encoder)
-    again = vectors_for(model, path, Choice(label="kind"))
+    again = vectors_for(model, Look(path), Choice(label="kind"))
     assert_allclose(again.rows[:], table.rows[:], rtol=1e-12)
-    assert list(read_for(model, path, keep=["kind"]).columns) == ["t", "glucose", "ratio", "kind"]
+    kept = read_for(model, Look(path), Choice(keep=["kind"]))
+    assert list(kept.columns) == ["t", "glucose", "ratio", "kind"]
 
 
 def test_numbers_of_one_unit_stay_where_they_are(units, tmp_path):

@@ -5,6 +5,8 @@ Each says what is meant where ``Any`` would say nothing.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:  # the command line answers --help without numpy
@@ -34,3 +36,7 @@ Artist: TypeAlias = Any
 Precision: TypeAlias = "DTypeLike | None"
 #: What scikit-learn accepts as ``random_state``.
 Seed: TypeAlias = "int | np.random.Generator | np.random.RandomState | None"
+#: The name of a file or folder.
+PathLike: TypeAlias = str | os.PathLike[str]
+#: Names of columns, or others.
+Names: TypeAlias = Sequence[str]

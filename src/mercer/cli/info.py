@@ -95,7 +95,7 @@ def _convert_table(source: str, reading: Reading, output: Output) -> dict[str, i
     from mercer.tables.opening import read_mixed
 
     # Standard input can be read once.
-    with tables.located(source) as look:
+    with tables.located(source, reading) as look:
         frame = read_mixed(look, reading.choice())
         if frame is not None:
             tables.check_output(output, list(frame.columns), labelled=True)

@@ -42,11 +42,10 @@ def lines(facts: Mapping[str, Any]) -> dict[str, str]:
     """The same in words: the columns that differ most, and a line for the correlations."""
     columns = facts["columns_compared"]
     shown = sorted(columns, key=lambda name: -columns[name]["difference"])[:SHOWN]
-    found = {
-        name: f"{_words(columns[name], 'data')} in the data, {_words(columns[name], 'new')} here"
-        for name in columns
-        if name in shown
-    }
+    found = {}
+    for name, pair in columns.items():
+        if name in shown:
+            found[name] = f"{_words(pair, 'data')} in the data, {_words(pair, 'new')} here"
     if len(columns) > SHOWN:
         found["others"] = f"{counted(len(columns) - SHOWN, 'column')}, which differ less"
     error, largest = facts["correlation_error"], facts["largest_correlation_error"]

@@ -16,6 +16,7 @@ import click
 
 import mercer
 from mercer._base.spelling import closest
+from mercer._base.types import Names
 
 
 class _Late:
@@ -157,14 +158,12 @@ def option(default: Any = None, **how: Any) -> Any:
 
 def options_of(record: Any, *names: str) -> list[Decorator]:
     """The options that the fields of a dataclass declare; some by name, or all."""
-    declared = [part for part in fields(record) if part.metadata]
-    return [
-        click.option(
-            f"--{part.name.replace('_', '-')}", default=part.default or None, **part.metadata
-        )
-        for part in declared
-        if not names or part.name in names
-    ]
+    found: list[Decorator] = []
+    for part in fields(record):
+        if part.metadata and (not names or part.name in names):
+            how = {"default": part.default or None, **part.metadata}
+            found.append(click.option(f"--{part.name.replace('_', '-')}", **how))
+    return found
 
 
 def _column(help: str, metavar: str = "NAME", **how: Any) -> Any:
@@ -178,35 +177,29 @@ def _columns(help: str) -> Any:
 data_argument = click.argument("data", type=click.Path(allow_dash=True))
 optional_data = click.argument("data", type=click.Path(allow_dash=True), required=False)
 model_argument = click.argument("model", type=click.Path(dir_okay=False))
-missing_option = click.option(
-    "--missing",
-    type=OneOf(["auto", "fill", "drop", "refuse"]),
-    default="auto",
-    help="Missing values: fill them in, drop such rows, or refuse them; 'auto' fills them in, and "
-    "drops rows in which every value is missing.",
-)
-seed_option = click.option(
-    "--seed", type=click.IntRange(0), default=0, help="Seed for random numbers."
-)
+_SEED: Any = {"type": click.IntRange(0), "default": 0, "help": "Seed for random numbers."}
+seed_option = click.option("--seed", **_SEED)
 
 
-def _noted(*names: str, **how: Any) -> Decorator:
+def _one_of(words: Sequence[str], help: str) -> dict[str, Any]:
+    """The options of an option: one of some words, by default the first."""
+    return {"type": OneOf(words), "default": words[0], "help": help}
+
+
+def _noted(name: str, **how: Any) -> Decorator:
     """An option that :func:`mercer.cli.console.asked_for` asks for, as the flags are."""
-    return click.option(*names, expose_value=False, callback=_note, **how)
+    return click.option(name, expose_value=False, callback=_note, **how)
 
 
-format_option = _noted(
-    "--format",
-    type=OneOf(FORMATS),
-    default="csv",
-    help="Format of standard input and output, where '-' is used for them.",
+_MISSING = (
+    "Missing values: fill them in, drop such rows, or refuse them; 'auto' fills them in, and "
+    "drops rows in which every value is missing."
 )
-digits_option = _noted(
-    "--digits",
-    type=OneOf(["own", "all"]),
-    default="own",
-    help="Decimals of numbers: as many as the columns themselves have, or all.",
-)
+missing_option = click.option("--missing", **_one_of(["auto", "fill", "drop", "refuse"], _MISSING))
+_FORMAT = "Format of standard input and output, where '-' is used for them."
+format_option = _noted("--format", **_one_of(FORMATS, _FORMAT))
+_DIGITS = "Decimals of numbers: as many as the columns themselves have, or all."
+digits_option = _noted("--digits", **_one_of(["own", "all"], _DIGITS))
 
 
 def force_option(help: str = "Replace an existing output.") -> Decorator:
@@ -216,13 +209,11 @@ def force_option(help: str = "Replace an existing output.") -> Decorator:
 
 def output_folder(default: str, what: str) -> Decorator:
     """``--output`` for commands that fill a folder."""
-    return click.option(
-        "-o",
-        "--output",
-        type=click.Path(file_okay=False, path_type=Path),
-        default=Path(default),
-        help=f"Folder for {what}; created if needed.",
+    kind, help = (
+        click.Path(file_okay=False, path_type=Path),
+        f"Folder for {what}; created if needed.",
     )
+    return click.option("-o", "--output", type=kind, default=Path(default), help=help)
 
 
 @dataclass(frozen=True)
@@ -248,20 +239,16 @@ class Reading:
         """Whether columns go beside the results."""
         return bool(self.label or self.kept)
 
-    def choice(self, like: Sequence[str] | None = None) -> Any:
+    def choice(self, like: Names | None = None, keep: Sequence[str] = ()) -> Any:
         """The columns to read, or those that a model is like: a :class:`mercer.io.Choice`."""
-        return mercer.io.Choice(self.columns, self.drop, self.label, like)
+        return mercer.io.Choice(self.columns, self.drop, self.label, like, keep)
 
 
+_HEADER_ROW = "The line of the file, from 1, that has the names of the columns."
 #: What else is said about a file, wherever one is read: by :func:`mercer.cli.tables.located`.
 _FILE = (
     format_option,
-    _noted(
-        "--header-row",
-        type=click.IntRange(1),
-        metavar="LINE",
-        help="The line of the file, from 1, that has the names of the columns.",
-    ),
+    _noted("--header-row", type=click.IntRange(1), metavar="LINE", help=_HEADER_ROW),
     _noted("--sheet", metavar="NAME", help="The sheet of a workbook, by name or number from 1."),
 )
 _READS = ("columns", "drop", "label", "array")
@@ -323,14 +310,9 @@ class Output:
 
 def writes(what: str) -> Decorator:
     """``--output`` and ``--force``, as the argument ``output``; standard output if not given."""
-    path = click.option(
-        "-o",
-        "--output",
-        type=click.Path(allow_dash=True),
-        default="-",
-        show_default=False,
-        help=f"{what} The ending determines the format; '-' is standard output.",
-    )
+    kind: Any = {"type": click.Path(allow_dash=True), "default": "-", "show_default": False}
+    help = f"{what} The ending determines the format; '-' is standard output."
+    path = click.option("-o", "--output", help=help, **kind)
     return as_one("output", Output.of, path, force_option())
 
 

@@ -1,7 +1,7 @@
 """``transform``, ``inverse``, ``denoise``, ``impute`` and ``sample``: rows out, block by block."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 import mercer
-from mercer._base.types import Estimator
+from mercer._base.types import Estimator, Names
 from mercer.cli import options
 from mercer.cli.models import feature_names, load_model, on_tables, seen_by
 from mercer.cli.options import Output, Reading, console, frames, tables
@@ -87,13 +87,11 @@ def denoise(
             tables.check_target(target, force=how["output"].force)
         fitted, data = _tuned(model, how["reading"], noise), model
     elif not model.endswith(".mercer") and not (data == "-" or Path(data).exists()):
-        raise click.UsageError(
-            f"there is no file '{data}' to denoise; if it is to be written, give '-o {quote(data)}'"
-        )
+        none = f"there is no file '{data}' to denoise"
+        raise click.UsageError(f"{none}; if it is to be written, give '-o {quote(data)}'")
     elif noise is not None:
-        raise click.UsageError(
-            "--noise is only for denoising without a MODEL; a model knows the noise"
-        )
+        only = "--noise is only for denoising without a MODEL"
+        raise click.UsageError(f"{only}; a model knows the noise")
     else:
         fitted = load_model(model, "denoise")
     match = "auto" if match_noise is None else match_noise
@@ -155,11 +153,10 @@ def _to_same_columns(fitted: Estimator, function: Callable[[Any], Any], **how: A
     from mercer.tables.opening import read_for
 
     reading = how["reading"]
-    with tables.located(how["data"]) as look:
-        tables.check_kept(look, reading.kept)
-        choice, kept = reading.choice(), reading.kept
-        frame = read_for(fitted, look, choice, kept, array=reading.array)
-        _give(function(frame), frames.kept_columns(frame, kept), how["output"])
+    with tables.located(how["data"], reading) as look:
+        choice = tables.choice_of(look, reading)
+        frame = read_for(fitted, look, choice)
+        _give(function(frame), frames.kept_columns(frame, choice.keep), how["output"])
 
 
 def _with_digits(fitted: Estimator) -> Estimator:
@@ -204,7 +201,7 @@ def _give(columns: Any, beside: Any, output: Output) -> None:
 
 def _convert(
     function: Callable[[Any], Any],
-    names: Sequence[str] | None,
+    names: Names | None,
     *,
     width: int | None = None,
     data: str,

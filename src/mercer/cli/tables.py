@@ -4,7 +4,7 @@ import contextlib
 import io
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 
 import mercer
 from mercer._base.files import is_device
-from mercer._base.types import Array, Estimator
+from mercer._base.types import Array, Estimator, Names
 from mercer.cli.console import as_json, asked_for, progress, remark, size_of
 from mercer.cli.faults import Failure
 from mercer.cli.models import feature_names, on_tables
@@ -35,7 +35,7 @@ def open_input(
     reading: Reading,
     *,
     model: Estimator = None,
-    like: Sequence[str] | None = None,
+    like: Names | None = None,
     allow_nan: bool = False,
 ) -> Iterator[Table]:
     """The table that ``data`` names (``-`` for standard input), with the columns that are wanted.
@@ -45,20 +45,18 @@ def open_input(
     if model is not None:
         like = feature_names(model)
     fill = _Fill(model, data) if model is not None and not allow_nan else None
-    with located(data) as look:
+    with located(data, reading) as look:
         if on_tables(model):
             from mercer.tables.opening import vectors_for
 
-            check_kept(look, reading.kept)
-            choice, array = reading.choice(), reading.array
-            table = vectors_for(model, look, choice, reading.kept, array=array)
+            table = vectors_for(model, look, choice_of(look, reading))
             yield table if fill is None else table.map(fill, table.rows.shape[1], None)
             return
-        kept = _read_kept(look, reading.kept)
+        kept = _read_kept(look, reading)
         if kept and like is None and not reading.columns:
             reading = replace(reading, drop=(*reading.drop, *kept))
         fill = fill if look.kind in TEXT else None
-        table = _open(look, reading, like=like, allow_nan=allow_nan or fill is not None)
+        table = _open(look, reading, like, allow_nan=allow_nan or fill is not None)
         if fill is not None:
             table = table.map(fill, table.rows.shape[1], table.rows.columns)
         yield replace(table, beside={**table.beside, **kept})
@@ -96,14 +94,13 @@ def open_for_fit(
     Without an ``encoder`` the numbers are taken as they are.
     """
     from mercer.tables.missing import takes_missing
-    from mercer.tables.opening import Opened, open_for_fit
+    from mercer.tables.opening import Opened, Opening
 
-    with located(data) as look:
+    with located(data, reading) as look:
         if encoder is None:
             yield Opened(_open(look, reading, allow_nan=takes_missing(model)), None)
             return
-        how: dict[str, Any] = {"array": reading.array, "missing": missing, "model": model}
-        opened = open_for_fit(look, encoder, reading.choice(), **how)
+        opened = Opening(encoder, reading.choice(), missing, model).of_file(look)
         for line in opened.describe(most=SHOWN):
             remark(" ".join(said(line, "shell").split()))  # names may have line breaks
         yield opened
@@ -115,9 +112,8 @@ def noise_of_vectors(noise: Any, encoder: Any) -> Any:
         return noise
     columns = encoder.columns_
     if len(noise) != len(columns):
-        raise DataError(
-            f"--noise has {len(noise)} numbers for {len(columns)} columns; give one each."
-        )
+        count = f"--noise has {len(noise)} numbers for {len(columns)} columns"
+        raise DataError(f"{count}; give one each.")
     deviations = []
     for (name, column), level in zip(columns.items(), noise, strict=True):
         if column.width and (not isinstance(column, mercer.tables.Number) or column.tails):
@@ -132,7 +128,7 @@ def noise_of_vectors(noise: Any, encoder: Any) -> Any:
 
 
 @contextlib.contextmanager
-def located(data: str) -> Iterator[Look]:
+def located(data: str, reading: Reading) -> Iterator[Look]:
     """Where the data are, and how they are to be read; what is piped or packed is unpacked."""
     path = Path(data)
     with contextlib.ExitStack() as opened:
@@ -144,37 +140,36 @@ def located(data: str) -> Iterator[Look]:
             inside, stream = plain_name(path), opened.enter_context(open_plain(path))
             spool = spooled(stream, inside.suffix.strip(".") or "csv", inside.stem)
             path = opened.enter_context(spool)
-        yield Look(path, asked_for("header_row"), asked_for("sheet"))
+        yield Look(path, asked_for("header_row"), asked_for("sheet"), reading.array)
 
 
-def _open(
-    look: Look, reading: Reading, *, like: Sequence[str] | None = None, allow_nan: bool
-) -> Table:
+def _open(look: Look, reading: Reading, *, like: Names | None = None, allow_nan: bool) -> Table:
     """The rows of numbers of a file, with the columns that are wanted, or that a model is like."""
-    table = open_table(look, reading.choice(like), array=reading.array, allow_nan=allow_nan)
+    table = open_table(look, reading.choice(like), allow_nan=allow_nan)
     if unused := [name for name in table.unused if name not in reading.kept]:
         shown = names_text(unused)
         remark(f"columns of '{look.path.name}' that the model does not use: {shown}")
     return table
 
 
-def _read_kept(look: Look, names: Sequence[str]) -> dict[str, Array]:
+def _read_kept(look: Look, reading: Reading) -> dict[str, Array]:
     """The columns that go to the output as they are; nothing is read if none are asked for."""
-    if not names:
+    if not reading.kept:
         return {}
     from mercer.tables.frames import kept_columns
     from mercer.tables.reading import read_table
 
-    check_kept(look, names)
-    return kept_columns(read_table(look, texts=names), names)
+    choice_of(look, reading)
+    return kept_columns(read_table(look, texts=reading.kept), reading.kept)
 
 
-def check_kept(look: Look, names: Sequence[str]) -> None:
-    """Refuse to keep columns by names that an array does not have."""
+def choice_of(look: Look, reading: Reading) -> Any:
+    """The columns to read and to keep; an array has no names to keep columns by."""
     from mercer.tables.opening import ARRAYS
 
-    if names and (look.kind in ARRAYS or look.images):
+    if reading.kept and (look.kind in ARRAYS or look.images):
         raise click.UsageError(f"--keep and --id name columns, and '{look.path.name}' has no names")
+    return reading.choice(keep=reading.kept)
 
 
 def ending_of(output: Output) -> str:
@@ -183,7 +178,7 @@ def ending_of(output: Output) -> str:
     return f".{format}" if output.path is None else output.path.suffix.lower()
 
 
-def check_output(output: Output, columns: Sequence[str] | None, *, labelled: bool = False) -> None:
+def check_output(output: Output, columns: Names | None, *, labelled: bool = False) -> None:
     """Prove, before the work, that such a table can be written there."""
     if output.path is not None:
         check_target(output.path, force=output.force)

@@ -6,9 +6,10 @@ Sparse rows are SciPy's ``.npz`` and Matrix Market ``.mtx``.
 import hashlib
 import math
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from inspect import signature
 from io import FileIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,7 +19,7 @@ from scipy import sparse
 from mercer._base.files import FileWatch, stamps
 from mercer._base.machine import available_bytes, blocks
 from mercer._base.optional import require
-from mercer._base.types import Array
+from mercer._base.types import Array, Names
 from mercer.exceptions import DataError, Remedy
 from mercer.io.files import decoding, file_fingerprint, pick_columns, refuse_bomb
 from mercer.points.source import CHUNK, Source, floating_type, warn_of_long
@@ -52,11 +53,9 @@ class NpyRows(Source):
         self.dtype = floating_type(self._stored, f"'{path}'")
         self.shape = table_shape(shape, f"'{path}'")
         declared = self._offset + _bytes(shape, self._stored)
-        if path.stat().st_size < declared:
-            raise DataError(
-                f"'{path}' declares {declared} bytes but has {path.stat().st_size}; "
-                "it is damaged or still being written."
-            )
+        if (size := path.stat().st_size) < declared:
+            short = f"'{path}' declares {declared} bytes but has {size}"
+            raise DataError(f"{short}; it is damaged or still being written.")
 
     def read(self, start: int, stop: int) -> Iterator[Array]:
         n, d = self.shape
@@ -92,17 +91,17 @@ def load_npz(path: Path, name: str | None) -> Array:
     """One array of an .npz archive, in memory; what is declared is compared with what is free."""
     with decoding(path, "readable .npz archive"), zipfile.ZipFile(path) as archive:
         member = f"{_picked(members(path), path, name)}.npy"
+        what = f"'{member}' in '{path}'"
         with archive.open(member) as file:
             shape, fortran, dtype = read_header(file, path)
             if dtype.hasobject:
-                raise DataError(f"'{member}' in '{path}' holds objects; save numbers or texts.")
+                raise DataError(f"{what} holds objects; save numbers or texts.")
             size, entry = _bytes(shape, dtype), archive.getinfo(member)
             refuse_bomb(path, size, min(entry.compress_size, path.stat().st_size))
-            instead = "save it as .npy, which is read in blocks"
-            _refuse_large(f"'{member}' in '{path}'", size, instead)
+            _refuse_large(what, size, "save it as .npy, which is read in blocks")
             data = file.read(size)
     if len(data) < size:
-        raise DataError(f"'{member}' in '{path}' is shorter than it declares; save it again.")
+        raise DataError(f"{what} is shorter than it declares; save it again.")
     return np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C")
 
 
@@ -130,10 +129,8 @@ def read_header(file: BinaryIO | Any, path: Path) -> tuple[tuple[int, ...], bool
         reader = getattr(np.lib.format, f"read_array_header_{major}_{minor}")
         shape, fortran, dtype = reader(file)
     except Exception as error:  # of any kind: NumPy parses the header as Python text
-        reason = " ".join(str(error).split())[:200]
-        raise DataError(
-            f"'{path}' is not an .npy array: {reason}; save it with numpy.save."
-        ) from error
+        what = f"'{path}' is not an .npy array: {' '.join(str(error).split())[:200]}"
+        raise DataError(f"{what}; save it with numpy.save.") from error
     if any(not 0 <= side <= _LONGEST for side in shape):
         raise DataError(f"'{path}' declares the impossible shape {shape}; save it again.")
     return shape, fortran, dtype
@@ -250,27 +247,22 @@ def load_mtx(path: Path) -> SparseRows | Array:
     how: Any = {"spmatrix": False} if "spmatrix" in signature(mmread).parameters else {}
     with decoding(path, "Matrix Market file"):
         matrix = mmread(path, **how)
-    if not sparse.issparse(matrix):
-        return np.asarray(matrix)
-    return _checked(path, matrix)
+    return _checked(path, matrix) if sparse.issparse(matrix) else np.asarray(matrix)
 
 
 def _checked(path: Path, matrix: Any) -> SparseRows:
     rows = SparseRows.of(matrix, floating_type(matrix.dtype, f"'{path}'"))
     bad = np.flatnonzero(~np.isfinite(rows.data))
     if len(bad):
-        row, column = rows.row_numbers()[bad[0]], rows.indices[bad[0]]
-        raise DataError(
-            f"'{path}' has a value that is not finite at row {row}, column {column}; fix it."
-        )
+        place = f"row {rows.row_numbers()[bad[0]]}, column {rows.indices[bad[0]]}"
+        raise DataError(f"'{path}' has a value that is not finite at {place}; fix it.")
     return rows
 
 
 def _refuse_large(what: str, size: int, instead: str = "give a part of its rows at a time") -> None:
     if size > available_bytes() // 2:
-        raise DataError(
-            f"{what} unpacks to {size >> 20} MB, more than half of the free memory; {instead}."
-        )
+        large = f"unpacks to {size >> 20} MB, more than half of the free memory"
+        raise DataError(f"{what} {large}; {instead}.")
 
 
 class ParquetRows(Source):
@@ -285,7 +277,7 @@ class ParquetRows(Source):
         Columns to use; all if not given. Missing values are refused when they are met.
     """
 
-    def __init__(self, path: Path, columns: Sequence[str] | None = None) -> None:
+    def __init__(self, path: Path, columns: Names | None = None) -> None:
         self._parquet = require("pyarrow.parquet", "io")
         self.path = path
         self._files = parquet_files(path)
@@ -296,10 +288,8 @@ class ParquetRows(Source):
                 counts.append(parquet.metadata.num_rows)
                 schemas.append(parquet.schema_arrow)
             if schemas[-1].names != schemas[0].names:
-                raise DataError(
-                    f"'{file}' has other columns than '{self._files[0]}'; "
-                    "put files of one table into a folder."
-                )
+                other = f"'{file}' has other columns than '{self._files[0]}'"
+                raise DataError(f"{other}; put files of one table into a folder.")
         names = tuple(schemas[0].names)
         chosen = [schemas[0].field(i) for i in pick_columns(names, columns, path)]
         self.columns = tuple(field.name for field in chosen)
@@ -311,7 +301,7 @@ class ParquetRows(Source):
         self.shape = (int(self._starts[-1]), len(self.columns))
 
     def read(self, start: int, stop: int) -> Iterator[Array]:
-        for file, first, last in zip(self._files, self._starts[:-1], self._starts[1:], strict=True):
+        for file, (first, last) in zip(self._files, pairwise(self._starts), strict=True):
             if max(start, first) < min(stop, last):
                 yield from self._read_file(file, max(start - first, 0), min(stop, last) - first)
 
@@ -325,11 +315,9 @@ class ParquetRows(Source):
             metadata = parquet.metadata
             sizes = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
             ends = np.cumsum(sizes)
-            groups = np.flatnonzero((ends > start) & (ends - sizes < stop))
+            groups = np.flatnonzero((ends > start) & (ends - sizes < stop)).tolist()
             position = int(ends[groups[0]] - sizes[groups[0]])
-            for batch in parquet.iter_batches(
-                CHUNK, row_groups=groups.tolist(), columns=list(self.columns or ())
-            ):
+            for batch in parquet.iter_batches(CHUNK, groups, list(self.columns or ())):
                 low, high = max(start - position, 0), min(stop - position, len(batch))
                 position += len(batch)
                 if low < high:

@@ -16,7 +16,7 @@ import numpy as np
 
 from mercer._base.machine import blocks, hold_blas, one_blas_thread
 from mercer._base.optional import require
-from mercer._base.types import Array, Precision
+from mercer._base.types import Array, Names, Precision
 from mercer.points.source import CHUNK, Result, Source, check_finite, floating_type
 
 #: Partitions whose sums come back as one part; after each the checkpoint may be written.
@@ -79,10 +79,9 @@ class DaskRows(Source):
         """The sum of ``function(rows, block)`` over batch after batch of partitions, in order."""
         task = self._dask.delayed(_on_partition, pure=False)
         shared = self._dask.delayed(function)  # sent to each worker once, not with every task
-        parts = [
-            task(shared, rows.start, part, self.columns)
-            for rows, part in zip(self._partitions, self.collection.to_delayed()[:, 0], strict=True)
-        ]
+        starts = [rows.start for rows in self._partitions]
+        pairs = zip(starts, self.collection.to_delayed()[:, 0], strict=True)
+        parts = [task(shared, start, part, self.columns) for start, part in pairs]
         for batch in range(first, self.n_steps):
             yield self._compute(self._tree(parts[batch * BATCH : (batch + 1) * BATCH]))
 
@@ -113,16 +112,15 @@ class DaskRows(Source):
 
 
 def _on_partition(
-    function: Callable[..., Any], start: int, partition: Array, columns: Sequence[str] | None
+    function: Callable[..., Any], start: int, partition: Array, columns: Names | None
 ) -> Any:
     """The sum of the function over the chunks of a partition."""
     _hold_blas_on_worker()
     partition = np.ascontiguousarray(partition)
     check_finite(partition, start, columns, lambda row: f"row {row}")
     chunks = blocks(len(partition), CHUNK) or [slice(0, 0)]
-    return _total(
-        function(slice(start + rows.start, start + rows.stop), partition[rows]) for rows in chunks
-    )
+    places = [slice(start + rows.start, start + rows.stop) for rows in chunks]
+    return _total(map(function, places, (partition[rows] for rows in chunks)))
 
 
 def _total(parts: Iterable[Any]) -> Any:

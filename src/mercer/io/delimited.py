@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.types import Array
+from mercer._base.types import Array, Names
 from mercer.exceptions import DataError, Remedy
 from mercer.io.files import COMPRESSED, look_inside, pick_columns
 from mercer.io.look import MISSING, Line, Look, is_missing, is_number, lines_of
@@ -44,7 +44,7 @@ class CsvRows(Source):
         Columns to use; all if not given.
     """
 
-    def __init__(self, path: Path | Look, columns: Sequence[str] | None = None) -> None:
+    def __init__(self, path: Path | Look, columns: Names | None = None) -> None:
         self._look = Look.at(path)
         self.path = path = self._look.path
         self._dialect = self._look.dialect
@@ -52,12 +52,12 @@ class CsvRows(Source):
         self.dtype = np.dtype(np.float64)
         self._parsed: Array | None = None
         look_inside(path)
-        named, fields = self._dialect.named, self._dialect.fields
+        named, names = self._dialect.named, self._dialect.names
         if columns is not None and not named:
             option = Remedy("columns=", shell="--columns")
             raise DataError(f"'{path}' has no line of names to take " + option + " from; add one.")
-        self._use = pick_columns(fields, columns, path) if named else list(range(len(fields)))
-        self.columns = tuple(fields[i] for i in self._use) if named else None
+        self._use = pick_columns(names, columns, path)
+        self.columns = tuple(names[i] for i in self._use) if named else None
         self._scan()
 
     def _scan(self) -> None:
@@ -173,11 +173,9 @@ class CsvRows(Source):
         if not any(line.content.count(b'"') % 2 for line in batch):
             # NumPy closes an open quote in silence.
             texts, shape = [line.text for line in batch], (len(batch), len(self._dialect.fields))
+            how: Any = {"delimiter": self._dialect.delimiter, "quotechar": '"', "comments": None}
             with contextlib.suppress(ValueError):
-                delimiter = self._dialect.delimiter
-                block = np.loadtxt(
-                    texts, delimiter=delimiter, comments=None, quotechar='"', ndmin=2
-                )
+                block = np.loadtxt(texts, ndmin=2, **how)
                 if block.shape == shape:
                     return block[:, self._use]
         # Line by line: finds the line at fault, and reads tables that are numbers only in part.
@@ -201,16 +199,14 @@ def _arrow_reader(csv: Any, file: Any, rows: CsvRows) -> Any:
     dialect = rows._dialect
     names = [dialect.names[i] for i in rows._use]
     missing = [*MISSING, *map(str.upper, MISSING), *map(str.title, MISSING), "NaN"]
-    return csv.open_csv(
-        file,
-        read_options=csv.ReadOptions(column_names=dialect.names, block_size=BLOCK),
-        parse_options=csv.ParseOptions(delimiter=dialect.delimiter, quote_char=False),
-        convert_options=csv.ConvertOptions(
-            include_columns=names,
-            column_types=dict.fromkeys(names, float64()),
-            null_values=missing if rows.allow_nan else [],
-        ),
+    reading = csv.ReadOptions(column_names=dialect.names, block_size=BLOCK)
+    parsing = csv.ParseOptions(delimiter=dialect.delimiter, quote_char=False)
+    converting = csv.ConvertOptions(
+        include_columns=names,
+        column_types=dict.fromkeys(names, float64()),
+        null_values=missing if rows.allow_nan else [],
     )
+    return csv.open_csv(file, reading, parsing, converting)
 
 
 def _complain(text: str) -> str:

@@ -17,7 +17,8 @@ import numpy as np
 
 from mercer._base.optional import require
 from mercer._base.spelling import did_you_mean, similar_file
-from mercer.exceptions import DataError, Remedy, warn
+from mercer._base.types import Names
+from mercer.exceptions import DataError, Remedy, argument, warn
 
 #: Endings of files that are not the names of folders, too.
 FILES = (
@@ -41,14 +42,10 @@ def check_there(path: Path) -> None:
     if stat.S_ISDIR(mode):
         raise DataError(f"'{path}' is a folder, not a {path.suffix} file; name a file in it.")
     kinds = {stat.S_IFIFO: "a named pipe", stat.S_IFSOCK: "a socket"}
-    raise DataError(
-        f"'{path}' is {kinds.get(stat.S_IFMT(mode), 'a device')}, not a file; copy what comes out "
-        "of it into a file, or "
-        + Remedy(
-            "read it by spooled(stream) of mercer.io.",
-            shell="give '-' in its place, and '< FILE' at the end.",
-        )
-    )
+    what = f"'{path}' is {kinds.get(stat.S_IFMT(mode), 'a device')}, not a file"
+    shell = "give '-' in its place, and '< FILE' at the end."
+    remedy = Remedy("read it by spooled(stream) of mercer.io.", shell=shell)
+    raise DataError(f"{what}; copy what comes out of it into a file, or " + remedy)
 
 
 @contextlib.contextmanager
@@ -60,9 +57,8 @@ def decoding(path: Path, kind: str) -> Iterator[None]:
         raise
     except Exception as error:  # of any kind: decoders raise what they like
         reason = " ".join(str(error).split())[:200] or type(error).__name__
-        raise DataError(
-            f"'{path}' is not a {kind}, or is damaged: {reason}; write it again."
-        ) from error
+        what = f"is not a {kind}, or is damaged"
+        raise DataError(f"'{path}' {what}: {reason}; write it again.") from error
 
 
 def file_fingerprint(paths: Iterable[Path], opened: BinaryIO | None = None) -> str:
@@ -82,7 +78,7 @@ def file_fingerprint(paths: Iterable[Path], opened: BinaryIO | None = None) -> s
     return digest.hexdigest()
 
 
-def pick_columns(names: tuple[str, ...], wanted: Sequence[str] | None, path: Path) -> list[int]:
+def pick_columns(names: tuple[str, ...], wanted: Names | None, path: Path) -> list[int]:
     """Positions of the wanted columns; all of them if nothing is wanted in particular."""
     if twice := repeated(names):
         raise DataError(f"'{path}' has two columns named {twice[0]!r}; rename one of them.")
@@ -130,6 +126,22 @@ def names_text(names: Sequence[str]) -> str:
     return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"
 
 
+def other_use(what: str, names: Sequence[str]) -> Remedy:
+    """What may be done with columns that are not numbers; ``what`` are they called."""
+    drop, label = argument("drop", [*names]), argument("label", names[0])
+    return f"leave {what} out with " + drop + ", keep the classes with " + label
+
+
+def unknown_ending(path: Path, known: Iterable[str]) -> str:
+    """What is said of a file of no known kind."""
+    return f"'{path.name}': the ending '{path.suffix}' is not known; give {', '.join(known)}"
+
+
+def at_line(number: int, path: Path, what: str) -> DataError:
+    """What is wrong with a line of a file."""
+    return DataError(f"line {number} of '{path}'" + what)
+
+
 def lacks_text(what: str, lost: Sequence[str], count: int, others: Sequence[str]) -> str:
     """Which of a model's columns are lost; it may know others by another name."""
     instead = f"it has {names_text(others)} instead; rename what is the same, or " if others else ""
@@ -162,10 +174,9 @@ def open_plain(path: Path) -> Iterator[BinaryIO]:
     except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the disk's fault, not the file's
-        raise DataError(
-            f"'{path}' is not a complete {kind} file ({' '.join(str(error).split())[:120]}); "
-            "write it again."
-        ) from error
+        reason = " ".join(str(error).split())[:120]
+        cut = f"'{path}' is not a complete {kind} file ({reason})"
+        raise DataError(f"{cut}; write it again.") from error
 
 
 def refuse_bomb(path: Path, size: int, compressed: int) -> None:

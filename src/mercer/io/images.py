@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer._base.files import FileWatch
 from mercer._base.optional import require
-from mercer._base.types import Array
+from mercer._base.types import Array, Names
 from mercer.exceptions import DataError
 from mercer.io.files import decoding, file_fingerprint
 from mercer.points.source import Source
@@ -49,10 +49,9 @@ class ImageRows(Source):
         for path in self.paths[start:stop]:
             image = self._decode(path)
             if image.shape != self.image_shape:
-                raise DataError(
-                    f"'{path}' is an image of {_size(image.shape)}, where '{self.paths[0].name}' "
-                    f"has {_size(self.image_shape)}; bring all images to one size and kind."
-                )
+                other = f"where '{self.paths[0].name}' has {_size(self.image_shape)}"
+                what = f"'{path}' is an image of {_size(image.shape)}, {other}"
+                raise DataError(f"{what}; bring all images to one size and kind.")
             yield image.reshape(1, -1)
 
     def fingerprint(self) -> str:
@@ -76,7 +75,7 @@ def pixel_names(shape: Sequence[int]) -> tuple[str, ...]:
     return tuple(f"pixel {i},{j}{end}" for i in range(h) for j in range(w) for end in ends)
 
 
-def image_shape(names: Sequence[str] | None) -> tuple[int, ...] | None:
+def image_shape(names: Names | None) -> tuple[int, ...] | None:
     """The size of the images whose pixels have these names; None if they are not pixels.
 
     Examples
@@ -130,6 +129,7 @@ def encode_png(image: Array) -> bytes:
     chunks = {b"IHDR": header, b"IDAT": zlib.compress(lines.tobytes(), 9), b"IEND": b""}
     png = b"\x89PNG\r\n\x1a\n"
     for kind, data in chunks.items():
-        checksum = struct.pack(">I", zlib.crc32(kind + data))
-        png += struct.pack(">I", len(data)) + kind + data + checksum
+        png += (
+            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        )
     return png

@@ -16,10 +16,10 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from mercer._base.files import FileWatch
-from mercer._base.types import Array
+from mercer._base.types import Array, PathLike
 from mercer.exceptions import DataError, Remedy, warn
 from mercer.io.arrays import parquet_names
-from mercer.io.files import COMPRESSED, file_fingerprint, numbered, open_plain
+from mercer.io.files import COMPRESSED, at_line, file_fingerprint, numbered, open_plain
 from mercer.io.images import find_images
 
 #: Endings of text files.
@@ -70,7 +70,7 @@ class Line(NamedTuple):
 
     def fault(self, what: str) -> DataError:
         """What is wrong, after number and path."""
-        return DataError(f"line {self.number} of '{self.path}'" + what)
+        return at_line(self.number, self.path, what)
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Dialect:
         """The fields of a line, as many as there are columns."""
         fields, width = line.fields(self.delimiter, strict=True), len(self.fields)
         if len(fields) != width:
-            raise DataError(wrong_width(fields, width, self.delimiter, line.number, line.path))
+            raise wrong_width(fields, width, self.delimiter, line.number, line.path)
         return fields
 
 
@@ -118,21 +118,27 @@ class Look(os.PathLike[str]):
         given.
     sheet : str, optional
         Of a workbook: name, or number from 1; the first if not given.
+    array : str, optional
+        Of an .npz archive or a Zarr store: which array.
     """
 
-    def __init__(self, path: Path, header_row: int | None = None, sheet: str | None = None) -> None:
-        self.path = path
-        self.header_row = header_row
-        self.sheet = sheet
-        self.kind = path.suffix.lower()
+    def __init__(
+        self,
+        path: Path,
+        header_row: int | None = None,
+        sheet: str | None = None,
+        array: str | None = None,
+    ) -> None:
+        self.path, self.kind = path, path.suffix.lower()
+        self.header_row, self.sheet, self.array = header_row, sheet, array
 
     def __fspath__(self) -> str:
         return os.fspath(self.path)
 
     @classmethod
-    def at(cls, path: str | os.PathLike[str]) -> Look:
+    def at(cls, path: PathLike, array: str | None = None) -> Look:
         """A look at a file; one that was taken already is used again."""
-        return path if isinstance(path, Look) else cls(Path(path))
+        return path if isinstance(path, Look) else cls(Path(path), array=array)
 
     @cached_property
     def beginning(self) -> Beginning:
@@ -147,10 +153,8 @@ class Look(os.PathLike[str]):
                 if not line.content.isspace() and not line.content.startswith(b"#"):
                     break
                 if line.place > MAX_LINE:
-                    raise DataError(
-                        f"'{self.path}' has no row in its first {MAX_LINE >> 20} MB, only blank "
-                        "lines and comments; remove them."
-                    )
+                    none = f"'{self.path}' has no row in its first {MAX_LINE >> 20} MB"
+                    raise DataError(f"{none}, only blank lines and comments; remove them.")
             rest = file.read(LOOK)
             seen = b"".join([mark, *head, rest])
             fingerprint = "" if self.kind in COMPRESSED else file_fingerprint([self.path], file)
@@ -189,24 +193,18 @@ class Look(os.PathLike[str]):
             return {}
         text = self.beginning.bytes[self.dialect.place :].decode("utf-8", errors="replace")
         lines = text.splitlines()[: None if self.beginning.complete else -1]  # it may be cut
-        try:
-            records = list(csv.reader(filter(str.strip, lines), delimiter=self.dialect.delimiter))
-        except csv.Error:
-            records = []
-        width = len(self.names)
-        records = [] if "\0" in text else [record for record in records if len(record) == width]
+        records: list[list[str]] = []
+        with contextlib.suppress(csv.Error):
+            rows = list(csv.reader(filter(str.strip, lines), delimiter=self.dialect.delimiter))
+            records = [row for row in rows if len(row) == len(self.names) and "\0" not in text]
         return dict(zip(self.names, zip(*records, strict=True), strict=False))
-
-    @cached_property
-    def first_numbers(self) -> dict[str, Array | None]:
-        """The same as numbers, NaN where one is missing; None for a column that has others."""
-        return {name: numbers_of(texts) for name, texts in self.first_fields.items()}
 
     @cached_property
     def non_numeric(self) -> list[str]:
         """Columns that hold something else than numbers, as far as the first rows show."""
         if self.kind in TEXT:
-            return [name for name, numbers in self.first_numbers.items() if numbers is None]
+            fields = self.first_fields.items()
+            return [name for name, texts in fields if numbers_of(texts) is None]
         return self._parquet[1]
 
     @cached_property
@@ -293,13 +291,13 @@ def after_titles(lines: Sequence[str], path: Path) -> int:
     Where it is plain: a title is one text alone, and after it come names and a row of as many
     fields, two at least.
     """
-    filled = [(i, line) for i, line in enumerate(lines[:MOST_TITLES]) if line.strip()]
-    sign = max(DELIMITERS, key="".join(line for _, line in filled[-2:]).count)
+    filled = [i for i, line in enumerate(lines[:MOST_TITLES]) if line.strip()]
+    texts = [lines[i] for i in filled]
+    sign = max(DELIMITERS, key="".join(texts[-2:]).count)
     try:
-        records = list(csv.reader((line for _, line in filled), delimiter=sign))
+        fields = [[*map(str.strip, record)] for record in csv.reader(texts, delimiter=sign)]
     except csv.Error:  # the reader of rows says what is wrong, and where
         return 0
-    fields = [[field.strip() for field in record] for record in records]
     k = len([*takewhile(_is_title, fields)])
     # With fewer records than lines a field goes over several of them.
     if not 0 < k < len(fields) - 1 or len(fields) < len(filled):
@@ -308,12 +306,10 @@ def after_titles(lines: Sequence[str], path: Path) -> int:
     if len(names) != len(row) or sum(map(bool, names)) < 2 or any(map(is_number, names)):
         return 0
     first = fields[0][0].strip(' "')[:40]
-    warn(
-        f"the table of '{path}' begins in line {filled[k][0] + 1}, after {first!r}; "
-        + Remedy("remove the lines before it", shell="give another by --header-row")
-        + " if that is wrong."
-    )
-    return filled[k][0]
+    remedy = Remedy("remove the lines before it", shell="give another by --header-row")
+    where = f"the table of '{path}' begins in line {filled[k] + 1}, after {first!r}; "
+    warn(where + remedy + " if that is wrong.")
+    return filled[k]
 
 
 def _is_title(fields: Sequence[str]) -> bool:
@@ -345,17 +341,18 @@ def delimiter_of(line: str, path: Path) -> str:
     return delimiter
 
 
-def wrong_width(fields: Sequence[str], width: int, delimiter: str, number: int, path: Path) -> str:
+def wrong_width(
+    fields: Sequence[str], width: int, delimiter: str, number: int, path: Path
+) -> DataError:
     """What is wrong with a line of other than so many fields, and what fixes it."""
-    what = f"line {number} of '{path}' has {len(fields)} fields, where {width} are expected"
     where = f"{quoted(path)} > {quoted(path.with_suffix('.new.csv'))}"
+    remedy = "fix it."
     if width == 1 and number > 1:
-        return f"{what}; if titles come before it, remove them: tail -n +{number} {where}"
-    if len(fields) == width + 1 and not fields[-1].strip():
-        return (
-            f"{what}; if lines end with {delimiter!r}, cut it off: sed 's/{delimiter}$//' {where}"
-        )
-    return f"{what}; fix it."
+        remedy = f"if titles come before it, remove them: tail -n +{number} {where}"
+    elif len(fields) == width + 1 and not fields[-1].strip():
+        remedy = f"if lines end with {delimiter!r}, cut it off: sed 's/{delimiter}$//' {where}"
+    what = f" has {len(fields)} fields, where {width} are expected; {remedy}"
+    return at_line(number, path, what)
 
 
 def lines_of(file: BinaryIO, number: int, path: Path) -> Iterator[Line]:

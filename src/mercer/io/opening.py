@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 
 from mercer._base.machine import available_bytes, blocks
 from mercer._base.progress import announce
-from mercer._base.types import Array, RowsLike
+from mercer._base.types import Array, Names, PathLike, RowsLike
 from mercer.exceptions import ColumnsError, DataError, argument
 from mercer.io import arrays, files
 from mercer.io.delimited import CsvRows
@@ -25,9 +25,9 @@ from mercer.points.sparse import SparseRows
 
 
 def open_rows(
-    path: str | os.PathLike[str],
+    path: PathLike,
     *,
-    columns: Sequence[str] | None = None,
+    columns: Names | None = None,
     array: str | None = None,
     allow_nan: bool = False,
 ) -> Source:
@@ -67,33 +67,33 @@ def open_rows(
     >>> KernelPCA(4).fit(rows).transform(rows).shape
     (500, 4)
     """
-    opened = _open(_look_at(path, array), columns, array, allow_nan)
+    opened = _open(_look_at(path, array), columns, allow_nan)
     opened.allow_nan = allow_nan
     return opened
 
 
-def _look_at(path: str | os.PathLike[str], array: str | None) -> Look:
+def _look_at(path: PathLike, array: str | None) -> Look:
     """A look at what is there; the name of an array means something in archives and stores only."""
-    look = Look.at(path)
+    look = Look.at(path, array)
     files.check_there(look.path)
-    if array is not None and look.kind not in (".npz", ".zarr"):
-        named = argument("array", array)
+    if look.array is not None and look.kind not in (".npz", ".zarr"):
+        named = argument("array", look.array)
         raise DataError(f"'{look.path}' holds one table, so that " + named + " means nothing.")
     return look
 
 
-def _open(look: Look, columns: Sequence[str] | None, array: str | None, allow_nan: bool) -> Source:
+def _open(look: Look, columns: Names | None, allow_nan: bool) -> Source:
     path, kind = look.path, look.kind
     if kind == ".npy":
         return arrays.NpyRows(path)
     if kind == ".npz":
-        by_scipy = array is None and {"format", "shape", "data"} <= {*arrays.members(path)}
-        X = arrays.load_sparse_npz(path) if by_scipy else arrays.load_npz(path, array)
+        by_scipy = look.array is None and {"format", "shape", "data"} <= {*arrays.members(path)}
+        X = arrays.load_sparse_npz(path) if by_scipy else arrays.load_npz(path, look.array)
         return _loaded(X, f"'{path}'", allow_nan)
     if kind == ".mtx":
         return _loaded(arrays.load_mtx(path), f"'{path}'", allow_nan)
     if kind == ".zarr":
-        return arrays.ZarrRows(path, array)
+        return arrays.ZarrRows(path, look.array)
     if look.images:
         return ImageRows(look.images)
     if kind == ".parquet" or path.is_dir():
@@ -101,15 +101,11 @@ def _open(look: Look, columns: Sequence[str] | None, array: str | None, allow_na
     if files.plain_name(path).suffix.lower() in TEXT:
         return CsvRows(look, columns)
     if kind in files.COMPRESSED:
-        raise DataError(
-            f"'{path.name}' is compressed, and rows are read in blocks from plain files, or from "
-            "text in .gz, .xz and .zst; unpack it, or read it into memory with "
-            "mercer.tables.read_table."
-        )
-    raise DataError(
-        f"'{path.name}': the ending '{kind}' is not known; "
-        "give .csv, .tsv, .txt, .xlsx, .jsonl, .parquet, .npy, .npz, .mtx or .zarr."
-    )
+        what = f"'{path.name}' is compressed, and rows are read in blocks from plain files, or "
+        remedy = "unpack it, or read it into memory with mercer.tables.read_table."
+        raise DataError(f"{what}from text in .gz, .xz and .zst; {remedy}")
+    others = (".xlsx", ".jsonl", ".parquet", ".npy", ".npz", ".mtx", ".zarr")
+    raise DataError(files.unknown_ending(path, (*TEXT, *others)) + ".")
 
 
 def _loaded(X: SparseRows | Array, what: str, allow_nan: bool) -> Source:
@@ -162,7 +158,7 @@ class Table:
 
     rows: Source
     beside: Mapping[str, Array] = field(default_factory=dict)
-    files: Sequence[str] | None = None
+    files: Names | None = None
     unused: Sequence[str] = ()
 
     @property
@@ -175,7 +171,7 @@ class Table:
         return replace(self, rows=MemoryRows(self.rows[:], self.rows.columns))
 
     def map(
-        self, function: Callable[[MemoryRows], Any], width: int, columns: Sequence[str] | None
+        self, function: Callable[[MemoryRows], Any], width: int, columns: Names | None
     ) -> Table:
         """The table of ``function(block)``, computed block by block when it is written.
 
@@ -239,8 +235,7 @@ class _Mapped(Source):
     def stream(self, chunks: Sequence[slice]) -> Iterator[tuple[slice, Array]]:
         """Blocks in the type that the function gives; it has seen to their values."""
         for rows, block in self.base.stream(chunks):
-            found = self.function(MemoryRows(block, self.base.columns))
-            yield rows, _written_out(found) if issparse(found) else np.asarray(found)
+            yield rows, _written_out(self.function(MemoryRows(block, self.base.columns)))
 
     def place(self, row: int) -> str:
         return self.base.place(row)
@@ -251,12 +246,12 @@ class _Mapped(Source):
 
 def _written_out(block: Any) -> Array:
     """Sparse rows as a table has them, zeros and all, unless that would take the memory."""
-    if (size := block.shape[0] * block.shape[1] * 8) > available_bytes() // 4:
-        raise DataError(
-            f"{block.shape[0]} sparse rows of {block.shape[1]} columns take {size >> 20} MB as a "
-            "table; give fewer rows at a time, or keep them sparse in Python: model.denoise(X)."
-        )
-    return np.asarray(block.toarray())
+    sparse: Any = issparse(block)
+    if sparse and (size := block.shape[0] * block.shape[1] * 8) > available_bytes() // 4:
+        rows = f"{block.shape[0]} sparse rows of {block.shape[1]} columns"
+        remedy = "give fewer rows at a time, or keep them sparse in Python: model.denoise(X)."
+        raise DataError(f"{rows} take {size >> 20} MB as a table; {remedy}")
+    return np.asarray(block.toarray() if sparse else block)
 
 
 @dataclass(eq=False)
@@ -299,12 +294,15 @@ class Choice:
         The column, or the array of an .npz archive, that names each row's class.
     like : names, optional
         The columns that a model knows: they are taken by name, in this order.
+    keep : names
+        Columns of a table that go beside the results as they are.
     """
 
     columns: Sequence[str] = ()
     drop: Sequence[str] = ()
     label: str | None = None
-    like: Sequence[str] | None = None
+    like: Names | None = None
+    keep: Sequence[str] = ()
 
     def of(self, look: Look) -> list[str]:
         """The columns of the file that are wanted, all of which must hold numbers."""
@@ -317,14 +315,8 @@ class Choice:
             what, others = f"'{path.name}'", self.unused(names)
             raise ColumnsError(files.lacks_text(what, missing, len(wanted), others))
         if text := [name for name in wanted if name in look.non_numeric]:
-            shown = files.names_text(text)
-            raise ColumnsError(
-                f"'{path.name}' has columns that hold no numbers: {shown}; leave them out with "
-                + argument("drop", text)
-                + ", or keep the classes with "
-                + argument("label", text[0])
-                + "."
-            )
+            what = f"columns that hold no numbers: {files.names_text(text)}; "
+            raise ColumnsError(f"'{path.name}' has {what}" + files.other_use("them", text) + ".")
         if not wanted:
             raise DataError(f"no column of '{path.name}' is left; choose others.")
         return wanted
@@ -345,7 +337,7 @@ class Choice:
 
 
 def open_table(
-    path: str | os.PathLike[str],
+    path: PathLike,
     choice: Choice | None = None,
     *,
     array: str | None = None,
@@ -380,10 +372,11 @@ def open_table(
     (('a', 'b'), (2, 2), ['red', 'blue'])
     """
     look, choice = _look_at(path, array), choice or Choice()
-    path, kind = look.path, look.kind
-    array = "X" if array is None and kind == ".npz" and "X" in arrays.members(path) else array
+    path = look.path
+    if look.array is None and look.kind == ".npz" and "X" in arrays.members(path):
+        look = Look(path, array="X")
     columns = choice.of(look) if look.has_names else None
-    rows = open_rows(look, columns=columns, array=array, allow_nan=allow_nan)
+    rows = open_rows(look, columns=columns, allow_nan=allow_nan)
     if isinstance(rows, ImageRows):
         if choice.columns or choice.drop or choice.label:
             raise DataError("a folder of images has no columns to choose from; give none.")
@@ -426,14 +419,11 @@ def _positions(names: Sequence[str], d: int, path: Path) -> list[int]:
     for name in names:
         first, _, last = name.partition("-")
         if not (first.isdigit() and (last.isdigit() or not last)):
-            raise DataError(
-                f"'{path.name}' has no names of columns, so that {name!r} means nothing; "
-                f"give numbers from 0 to {d - 1}, such as 0,2-4."
-            )
+            what = f"'{path.name}' has no names of columns, so that {name!r} means nothing"
+            raise DataError(f"{what}; give numbers from 0 to {d - 1}, such as 0,2-4.")
         if int(last or first) < int(first):
-            raise DataError(
-                f"columns {name!r} of '{path.name}' run backwards; give {last}-{first}."
-            )
+            backwards = f"columns {name!r} of '{path.name}' run backwards"
+            raise DataError(f"{backwards}; give {last}-{first}.")
         found += range(int(first), int(last or first) + 1)
     if found and max(found) >= d:
         raise DataError(f"'{path.name}' has no column {max(found)}; give numbers to {d - 1}.")

@@ -3,8 +3,6 @@
 import csv
 import io
 import json
-import os
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,8 +12,9 @@ import numpy as np
 
 from mercer._base.files import atomic_file, atomic_folder, is_device
 from mercer._base.optional import require
-from mercer._base.types import Array, RowsLike
+from mercer._base.types import Array, Names, PathLike, RowsLike
 from mercer.exceptions import OutputError
+from mercer.io.files import unknown_ending
 from mercer.io.images import encode_png, image_shape, to_bytes
 from mercer.io.look import is_number
 from mercer.io.opening import Table, as_rows, is_source
@@ -26,9 +25,7 @@ FORMATS = ("csv", "tsv", "npy", "npz", "parquet")
 ENDINGS = {**{f".{name}": name for name in FORMATS}, ".txt": "csv", ".zarr": "zarr"}
 
 
-def write_table(
-    path: str | os.PathLike[str], table: RowsLike, *, columns: Sequence[str] | None = None
-) -> Path:
+def write_table(path: PathLike, table: RowsLike, *, columns: Names | None = None) -> Path:
     """Write rows to a file, or to a folder of PNG images; it appears whole or not at all.
 
     Parameters
@@ -79,9 +76,7 @@ def write_table(
     return path
 
 
-def check_sink(
-    path: str | os.PathLike[str], columns: Sequence[str] | None = None, *, labelled: bool = False
-) -> None:
+def check_sink(path: PathLike, columns: Names | None = None, *, labelled: bool = False) -> None:
     """Prove, before any long work, that the ending suits a table with such columns.
 
     Parameters
@@ -92,10 +87,8 @@ def check_sink(
     """
     kind = _kind(Path(path))
     if kind == "folder" and image_shape(columns) is None:
-        raise OutputError(
-            f"'{path}' has no ending, and these rows are not images; give a name that ends "
-            "in .csv, .tsv, .npy, .npz or .parquet."
-        )
+        what = f"'{path}' has no ending, and these rows are not images"
+        raise OutputError(f"{what}; give a name that ends in .csv, .tsv, .npy, .npz or .parquet.")
     if labelled and kind in ("npy", "zarr"):
         raise OutputError(f".{kind} holds numbers only, no labels; write .csv, .npz or .parquet.")
     if kind in ("parquet", "zarr"):
@@ -108,7 +101,7 @@ def write_stream(file: BinaryIO, table: Table, kind: str) -> None:
     _WRITERS[kind](file, table)
 
 
-def _as_table(given: Any, columns: Sequence[str] | None) -> Table:
+def _as_table(given: Any, columns: Names | None) -> Table:
     if isinstance(given, Table) or is_source(given):
         if columns is not None:
             raise OutputError("columns= names those of an array; a table has its own names.")
@@ -135,10 +128,7 @@ def _kind(path: Path) -> str:
     if not path.suffix or (path.is_dir() and path.suffix.lower() != ".zarr"):
         return "folder"
     if path.suffix.lower() not in ENDINGS:
-        raise OutputError(
-            f"'{path.name}': the ending '{path.suffix}' is not known; "
-            f"give one of {', '.join(ENDINGS)}, or a folder for images."
-        )
+        raise OutputError(unknown_ending(path, ENDINGS) + ", or a folder for images.")
     return ENDINGS[path.suffix.lower()]
 
 
@@ -156,14 +146,11 @@ def _not_zarr(folder: Path) -> str | None:
 def _write_zarr(folder: Path, table: Table) -> None:
     """An array in chunks of whole rows."""
     zarr, (n, d) = require("zarr", "io"), table.rows.shape
+    how: Any = {"shape": (n, d), "chunks": (min(n, CHUNK), d), "overwrite": True}
     array: Any = None
     start = 0
     for block in table.blocks():
-        if array is None:
-            chunks = (min(n, CHUNK), d)
-            array = zarr.create_array(
-                str(folder), shape=(n, d), chunks=chunks, dtype=block.dtype, overwrite=True
-            )
+        array = array or zarr.create_array(str(folder), dtype=block.dtype, **how)
         array[start : start + len(block)] = block.X
         start += len(block)
 

@@ -36,7 +36,7 @@ from mercer.plots._base import rows_of
 from mercer.plots._tables import nameless_rows
 from mercer.points.source import MemoryRows
 from mercer.tables import Category, TableEncoder, TableModel
-from mercer.tables.opening import Opened, open_for_fit
+from mercer.tables.opening import Opened, Opening
 
 #: Endings of files that are taken.
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".npy", ".npz", ".zip", ".mercer")
@@ -50,7 +50,7 @@ def open_guessing(path: Path, wanted: Wanted) -> Opened:
     few categories, which is learnt from as others are.
     """
     model = MissingKernelPCA() if wanted.model == "missing" else None
-    opened = open_for_fit(path, choice=Choice(label=wanted.label or None), model=model)
+    opened = Opening(choice=Choice(label=wanted.label or None), model=model).of_file(path)
     n, d = opened.table.rows.shape
     if n * d > MOST_NUMBERS:
         raise DataError(

@@ -121,6 +121,7 @@ class Number:
     high: float = np.inf
     levels: tuple[float, ...] = ()
     digits: int | None = None
+    ends: ClassVar[tuple[str, ...]] = ("",)
     width: ClassVar[int] = 1
 
     @property
@@ -190,6 +191,11 @@ class Category:
     values: tuple[Any, ...]
     gain: float = 1.0
     pooled: tuple[Any, ...] = ()
+
+    @property
+    def ends(self) -> list[str]:
+        """What the names of the entries of a vector end in."""
+        return [f"={value}" for value in self.values]
 
     @property
     def width(self) -> int:
@@ -281,6 +287,11 @@ class Date:
     gain: float = 1.0
 
     @property
+    def ends(self) -> list[str]:
+        """What the names of the entries of a vector end in."""
+        return ["", *(f":{part}:{way}" for part in self.cycles for way in ("cos", "sin"))]
+
+    @property
     def width(self) -> int:
         """The number, and two for each cycle."""
         return 1 + 2 * len(self.cycles)
@@ -341,6 +352,7 @@ class LeftOut:
 
     reason: str
     constant: Any = None
+    ends: ClassVar[tuple[str, ...]] = ()
     width: ClassVar[int] = 0
 
     def encode(self, values: Array) -> Array:

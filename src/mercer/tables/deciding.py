@@ -50,13 +50,9 @@ LEAST_SPREAD = 0.25
 _DAYS = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y")
 _FORMS = (
     *_DAYS,
-    *(f"{day}{sep}%H:%M" for day in _DAYS for sep in (" ", "T")),
-    *(f"{day}{sep}%H:%M:%S" for day in _DAYS for sep in (" ", "T")),
+    *(f"{day}{sep}%H:%M{second}" for second in ("", ":%S") for day in _DAYS for sep in " T"),
     *(f"{day} %I:%M{second} %p" for day in _DAYS for second in ("", ":%S")),
-    "%Y-%m-%dT%H:%M:%SZ",
-    "%Y-%m-%d %H:%M:%S.%f",
-    "%Y-%m-%dT%H:%M:%S.%f",
-    "%Y-%m-%dT%H:%M:%S.%fZ",
+    *(f"%Y-%m-%d{end}" for end in ("T%H:%M:%SZ", " %H:%M:%S.%f", "T%H:%M:%S.%f", "T%H:%M:%S.%fZ")),
     *("%d-%b-%Y", "%d %b %Y", "%d %B %Y", "%d-%b-%y", "%b %d, %Y", "%B %d, %Y"),
     *("%H:%M", "%H:%M:%S", "%I:%M %p"),
     *("%Y-%m", "%Y/%m", "%m/%Y", "%m.%Y", "%b %Y", "%B %Y", "%b-%Y"),
@@ -87,9 +83,7 @@ def one_unit(columns: Iterable[Array]) -> bool:
     if len(ends) > 20 and 2 * begin >= len(ends) and 4 * reach >= len(ends) and min(lows) >= 0:
         return True
     largest = [max(-low, high) for low, high in ends]
-    low, high = (
-        np.quantile(largest, [0.05, 0.95]) if len(largest) > 20 else (min(largest), max(largest))
-    )
+    low, high = np.quantile(largest, [0.05, 0.95] if len(largest) > 20 else [0.0, 1.0])
     # A few small ones do no harm; one that is large would be all that a kernel sees.
     return bool(high <= ONE_UNIT * low and max(largest) <= ONE_UNIT * high)
 
@@ -121,12 +115,10 @@ def _warn_of_one(columns: Mapping[str, Array]) -> None:
         return
     name = max(spread, key=lambda name: spread[name])
     if (share := spread[name] / sum(spread.values())) > ALMOST_ALL:
-        warn(
-            f"the numbers seem to have one unit and are not scaled, and {name!r} holds "
-            f"{share:.1%} of their variance, so that a model sees little else; if they have "
-            "several units, scale them: "
-            + Remedy("TableEncoder(scale='std').", shell="--scale std.")
-        )
+        most = f"{name!r} holds {share:.1%} of their variance, so that a model sees little else"
+        remedy = Remedy("TableEncoder(scale='std').", shell="--scale std.")
+        what = f"the numbers seem to have one unit and are not scaled, and {most}; if they have "
+        warn(what + "several units, scale them: " + remedy)
 
 
 def is_id_name(name: str) -> bool:
@@ -146,8 +138,7 @@ def decide(frame: Frame, name: str, asked: str | None, scale: str, weight: float
     weight : how much it counts; 1 is what a standardised number does
     """
     values, rounded = frame.columns[name], name in frame.exact
-    present = values[~absent(values)]
-    cycles = parse_cycles(asked or "") or ()
+    present, cycles = values[~absent(values)], parse_cycles(asked or "") or ()
     asked = "date" if cycles else asked
     empty = "" if len(present) else "no values"
     if reason := {"drop": "asked for", "index": ROW_NAMES}.get(asked or "", empty):
@@ -164,10 +155,8 @@ def decide(frame: Frame, name: str, asked: str | None, scale: str, weight: float
     if not plain and (date := _date(name, present, weight, cycles)):
         return date
     if asked == "date":
-        raise DataError(
-            f"column {name!r} has {present.tolist()[0]!r}, which is not a date of a known form; "
-            "write dates as 2024-12-31, or leave the column out."
-        )
+        odd = f"column {name!r} has {present.tolist()[0]!r}, which is not a date of a known form"
+        raise DataError(f"{odd}; write dates as 2024-12-31, or leave the column out.")
     # Among columns of one unit a constant, as a pixel that is always black, keeps its unit: it
     # does not change a distance between rows of the fit, and shows rows of another kind.
     kept = present.dtype.kind == "f" and scale == "none"
@@ -227,12 +216,9 @@ def _warn_of_codes(name: str, x: Array) -> None:
     for end, (low, high) in reach.items():
         gap = min(abs(levels[end] - low), abs(levels[end] - high))
         if levels[end] in _CODES and counts[end] > 1 and gap > high - low:
-            warn_of(
-                name,
-                f" has {levels[end]:g} in {counts[end]} rows, far from all others ({low:g} to "
-                f"{high:g}), and it is read as a number; where it stands for a missing value, "
-                "leave the field empty.",
-            )
+            far = f"far from all others ({low:g} to {high:g}), and it is read as a number"
+            remedy = "where it stands for a missing value, leave the field empty."
+            warn_of(name, f" has {levels[end]:g} in {counts[end]} rows, {far}; {remedy}")
 
 
 def is_id(name: str, x: Array) -> bool:
@@ -309,12 +295,9 @@ def _warn_of_spelling(name: str, values: list[Any]) -> None:
         if isinstance(value, str):
             alike.setdefault(" ".join(value.casefold().split()), []).append(value)
     if groups := [group for group in alike.values() if len(group) > 1]:
-        shown = ", ".join(map(repr, groups[0][:3]))
-        warn_of(
-            name,
-            f" has categories that differ in spelling only ({shown}); they count as different "
-            "ones. Write them alike if they are the same.",
-        )
+        alike_ones = f"differ in spelling only ({', '.join(map(repr, groups[0][:3]))})"
+        remedy = "they count as different ones. Write them alike if they are the same."
+        warn_of(name, f" has categories that {alike_ones}; {remedy}")
 
 
 def _date(name: str, present: Array, weight: float, cycles: tuple[str, ...]) -> Date | None:

@@ -19,7 +19,6 @@ from mercer.tables import graph
 from mercer.tables.columns import (
     Category,
     Column,
-    Date,
     LeftOut,
     Number,
     Used,
@@ -148,9 +147,9 @@ class TableEncoder(TransformerMixin, Estimator):
             raise DataError("the rows have no variance: all are alike; give rows that differ.")
         if not used:
             shell = "--category NAME (or --number, --date)."
+            none = f"no column is left for the kernel ({'; '.join(self.describe()[:5])}); say what "
             raise DataError(
-                f"no column is left for the kernel ({'; '.join(self.describe()[:5])}); say what "
-                "they are: " + Remedy("TableEncoder(name='category').", shell=shell)
+                none + "they are: " + Remedy("TableEncoder(name='category').", shell=shell)
             )
         self.n_features_in_ = len(self.columns_)
         vars(self).pop("feature_names_in_", None)
@@ -237,16 +236,8 @@ class TableEncoder(TransformerMixin, Estimator):
     @verb("model")
     def get_feature_names_out(self, input_features: Any = None) -> Array:  # noqa: ARG002
         """``age``, ``city=Oslo``, ...: a name for each entry of a vector."""
-        names: list[str] = []
-        for name, column in self.columns_.items():
-            if isinstance(column, Category):
-                names += [f"{name}={value}" for value in column.values]
-            elif isinstance(column, Date):
-                ways = [f"{name}:{part}:{way}" for part in column.cycles for way in ("cos", "sin")]
-                names += [name, *ways]
-            else:
-                names += [name] * column.width
-        return np.array(names, dtype=object)
+        ends = [end for column in self.columns_.values() for end in column.ends]
+        return np.array([*map("".join, zip(self.groups_, ends, strict=True))], dtype=object)
 
     @verb("model")
     def codes(self, X: Any) -> Array:
@@ -267,10 +258,9 @@ class TableEncoder(TransformerMixin, Estimator):
         frame = take_apart(X)
         if frame.container == "array":
             if len(frame.columns) != self.n_features_in_:
-                raise DataError(
-                    f"X has {len(frame.columns)} features, but {type(self).__name__} is expecting "
-                    f"{self.n_features_in_} features as input; give the columns of the fit."
-                )
+                asks = f"{type(self).__name__} is expecting {self.n_features_in_} features as input"
+                has = f"X has {len(frame.columns)} features"
+                raise DataError(f"{has}, but {asks}; give the columns of the fit.")
             columns = dict(zip(self.columns_, frame.columns.values(), strict=True))
             return Frame(columns, "array")
         if lost := [name for name in self.used_ if name not in frame.columns]:
@@ -288,19 +278,15 @@ class TableEncoder(TransformerMixin, Estimator):
                 continue
             values = frame.columns[name]
             if isinstance(column, Category) and (unseen := column.unseen(values)):
-                shown = names_text([str(value) for value in unseen])
                 count = "1 category" if len(unseen) == 1 else f"{len(unseen)} categories"
-                warn_of(
-                    name,
-                    f" has {count} that fit has not seen: {shown}; such values count as "
-                    "unknown. Fit again with such rows if they matter.",
-                )
+                new = f"{count} that fit has not seen: {names_text([*map(str, unseen)])}"
+                remedy = "such values count as unknown. Fit again with such rows if they matter."
+                warn_of(name, f" has {new}; {remedy}")
             try:
                 blocks[name] = column.encode(values)
-            except WrongCellError as error:
-                raise DataError(f"column {name!r} {error.at(frame.place)}; fix it.") from error
             except DataError as error:
-                raise DataError(f"column {name!r} {error}; fix it.") from error
+                what = error.at(frame.place) if isinstance(error, WrongCellError) else error
+                raise DataError(f"column {name!r} {what}; fix it.") from error
             warn_of_far_rows(name, column, values, blocks[name])
         return blocks
 
@@ -310,9 +296,8 @@ class TableEncoder(TransformerMixin, Estimator):
         Z = np.asarray(Z, dtype=np.float64)
         ends = np.cumsum([column.width for column in self.columns_.values()])
         if Z.ndim != 2 or Z.shape[1] != ends[-1]:
-            raise DataError(
-                f"vectors of shape {Z.shape} are not of {ends[-1]} entries; give those."
-            )
+            shape = f"vectors of shape {Z.shape}"
+            raise DataError(f"{shape} are not of {ends[-1]} entries; give those.")
         blocks = zip(self.columns_.items(), np.split(Z, ends[:-1], axis=1), strict=True)
         return {name: column.decode(block) for (name, column), block in blocks}
 
@@ -345,11 +330,9 @@ class TableEncoder(TransformerMixin, Estimator):
             and np.isfinite(values).any()
             and not (name not in kinds and is_id(name, values[~np.isnan(values)]))
         }
-        if any(column.width for column in others.values()) or any(
-            kinds.get(name) not in (None, "number", "raw") for name in numbers
-        ):
-            return "robust"
-        return "none" if have_one_unit(numbers) else "robust"
+        mixed = any(column.width for column in others.values())
+        mixed |= any(kinds.get(name) not in (None, "number", "raw") for name in numbers)
+        return "none" if not mixed and have_one_unit(numbers) else "robust"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -364,10 +347,6 @@ def _warn_of_another(name: str, constant: Any, values: Array) -> None:
         return
     if other := [v for v in values.tolist() if v != constant and not is_absent(v)]:
         kind = "number" if isinstance(constant, float) else "category"
-        warn_of(
-            name,
-            f" had one value in fit ({constant!r}) and is left out; {len(other)} of {len(values)} "
-            "rows have another, which the model does not see. To see it, fit with "
-            + as_kind(name, kind)
-            + ".",
-        )
+        what = f" had one value in fit ({constant!r}) and is left out; {len(other)} of "
+        what += f"{len(values)} rows have another, which the model does not see. To see it, "
+        warn_of(name, what + "fit with " + as_kind(name, kind) + ".")

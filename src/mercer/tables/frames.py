@@ -193,34 +193,29 @@ def _of_values(values: list[Any], name: str) -> Array:
     if all(isinstance(value, str) for value in seen):
         return objects(None if value is None else str(value) for value in values)
     kinds = sorted({type(value).__name__ for value in seen})
-    raise DataError(
-        f"column {name!r} holds values of several kinds ({', '.join(kinds[:5])}); make them "
-        "all numbers, all texts or all dates, or leave the column out."
-    )
+    several = f"column {name!r} holds values of several kinds ({', '.join(kinds[:5])})"
+    remedy = "make them all numbers, all texts or all dates, or leave the column out."
+    raise DataError(f"{several}; {remedy}")
 
 
 def _dates(values: list[Any]) -> Array:
     """Dates in microseconds; aware ones in UTC."""
-    plain = [
-        value.astimezone(datetime.UTC).replace(tzinfo=None)
-        if isinstance(value, datetime.datetime) and value.tzinfo is not None
-        else value
-        for value in values
-    ]
-    return np.array(["NaT" if v is None else np.datetime64(v, "us") for v in plain], "M8[us]")
+    found = []
+    for value in values:
+        if getattr(value, "tzinfo", None) is not None:
+            value = value.astimezone(datetime.UTC).replace(tzinfo=None)
+        found.append("NaT" if value is None else np.datetime64(value, "us"))
+    return np.array(found, "M8[us]")
 
 
 def _from_array(X: Any) -> Frame:
     if isinstance(X, str | os.PathLike):
-        raise DataError(
-            f"'{X}' is the name of a file; give what is in it: read_table({str(X)!r}), from "
-            "mercer.tables."
-        )
+        read = f"read_table({str(X)!r}), from mercer.tables."
+        raise DataError(f"'{X}' is the name of a file; give what is in it: {read}")
     values = np.asarray(X)
     if values.ndim == 2 and values.shape[1] == 0:
-        raise DataError(
-            f"0 feature(s) (shape={values.shape}) while a minimum of 1 is required; give columns."
-        )
+        none = f"0 feature(s) (shape={values.shape})"
+        raise DataError(f"{none} while a minimum of 1 is required; give columns.")
     if values.ndim != 2:
         raise DataError(
             f"Expected 2D array, got shape {values.shape} instead. Give a data frame. "
@@ -240,16 +235,18 @@ def unit_of(form: Any) -> str:
 
 def _as_written(values: Array, form: str) -> Array:
     """Numbers as a file had them: whole, or with a unit."""
-    if form == "int":  # texts are long numbers as they were written
-        return objects(
-            v if isinstance(v, str) else None if is_absent(v) else int(v) for v in values.tolist()
-        )
-    if form == "short" and values.dtype.kind == "f":
-        return objects(int(v) if v.is_integer() else v for v in values.tolist())
-    if "{}" not in form or values.dtype.kind != "f":
-        return values
-    texts = (None if value != value else repr(value) for value in values.tolist())
-    return objects(None if t is None else form.replace("{}", t.removesuffix(".0")) for t in texts)
+
+    def written(value: Any) -> Any:
+        if form == "short":
+            return int(value) if value.is_integer() else value
+        if value is None or value != value:
+            return None
+        if form == "int":  # texts are long numbers as they were written
+            return value if isinstance(value, str) else int(value)
+        return form.replace("{}", repr(value).removesuffix(".0"))
+
+    numbers = values.dtype.kind == "f" and (form == "short" or "{}" in form)
+    return objects(map(written, values.tolist())) if numbers or form == "int" else values
 
 
 def _pandas(pd: Any, values: Array, dtype: Any) -> Any:

@@ -6,7 +6,7 @@ get expected values, which make nothing look stranger than it is.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.utils import get_tags
@@ -23,6 +23,8 @@ from mercer.points.source import MemoryRows
 from mercer.tables.encoder import TableEncoder
 from mercer.tables.frames import Frame
 
+#: How a row is called in a message.
+Place: TypeAlias = Callable[[int], str]
 WAYS = ("auto", "fill", "drop", "refuse")
 #: Rows that are enough to learn how values depend on each other.
 MOST_ROWS = 1000
@@ -33,9 +35,7 @@ def takes_missing(model: Estimator) -> bool:
     return model is not None and bool(get_tags(model).input_tags.allow_nan)
 
 
-def refuse_missing(
-    rows: Array, encoder: TableEncoder, place: Callable[[int], str] = "row {}".format
-) -> None:
+def refuse_missing(rows: Array, encoder: TableEncoder, place: Place = "row {}".format) -> None:
     """Raise, and say where values are missing."""
     (name, missing), *others = _where(rows, encoder).items()
     n = int(missing.sum())

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from mercer._base.types import Array
+from mercer._base.types import Array, PathLike
 from mercer.estimators import (
     GenerativeKernelPCA,
     KernelNovelty,
@@ -25,11 +25,12 @@ from mercer.estimators import (
 )
 from mercer.estimators.base import OF_COLUMNS, Estimator
 from mercer.estimators.door import Verb, as_asked, verb
+from mercer.io import Choice
 from mercer.model.rank import usual_rule
 from mercer.tables.encoder import TableEncoder
 from mercer.tables.frames import Frame, absent, as_list, as_one_row, objects, take_apart
 from mercer.tables.missing import completed, takes_missing
-from mercer.tables.opening import Opened, open_for_fit, open_frame
+from mercer.tables.opening import Opened, Opening
 
 
 def _the_model(name: str) -> Callable[[Any, str], str | None]:
@@ -163,8 +164,7 @@ class TableModel(Estimator):
         y, options = opened.part(y), {k: opened.part(v) for k, v in options.items()}
         fitted = clone(self._asked()).fit(opened.rows, y, **options)
         opened.sign(fitted)
-        self._adopt(fitted, opened.encoder, opened.filler)
-        self.note_ = opened.note
+        self._adopt(fitted, opened.encoder, opened.filler, opened.note)
         return self
 
     @verb("data", "self", needs=_the_model("partial_fit"))
@@ -216,9 +216,7 @@ class TableModel(Estimator):
         made._adopt(model, encoder, filler)
         return made
 
-    def _adopt(
-        self, model: Any, encoder: Any, filler: MissingKernelPCA | None, note: str = ""
-    ) -> None:
+    def _adopt(self, model: Any, encoder: Any, filler: Any, note: str = "") -> None:
         self.model_, self.encoder_, self.filler_, self.note_ = model, encoder, filler, note
         self._data_fingerprint = getattr(model, "_data_fingerprint", None)
         self.n_features_in_ = encoder.n_features_in_
@@ -286,7 +284,7 @@ class TableModel(Estimator):
         return self.model_.relevance(rows, groups=self.encoder_.groups_, **options)
 
     @verb("model", needs=_the_model("to_html"))
-    def to_html(self, path: str | os.PathLike[str], X: Any = None, labels: Any = None) -> Path:
+    def to_html(self, path: PathLike, X: Any = None, labels: Any = None) -> Path:
         """The model as a page that shows the columns of the table, see ``to_html`` of the model."""
         # A layer above this one, found by name when it is needed.
         written: Path = import_module("mercer.live").write_html(self, path, X, labels)
@@ -305,10 +303,9 @@ class TableModel(Estimator):
 
     def _open(self, X: Any) -> Opened:
         """The rows as the model is going to see them, and what makes them so."""
-        how: dict[str, Any] = {"missing": self.missing, "model": self._asked()}
-        if isinstance(X, str | os.PathLike):
-            return open_for_fit(X, self.encoder, as_table=True, **how)
-        return open_frame(take_apart(X), self.encoder, **how)
+        how = Opening(self.encoder, Choice(), self.missing, self._asked(), as_table=True)
+        named = isinstance(X, str | os.PathLike)
+        return how.of_file(X) if named else how.of_frame(take_apart(X))
 
     def _encode(self, declared: Verb, arguments: dict[str, Any]) -> Any:
         """Put vectors in the place of tables among the arguments; the table that was there."""

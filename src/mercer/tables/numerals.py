@@ -10,7 +10,7 @@ from itertools import compress
 
 import numpy as np
 
-from mercer._base.types import Array
+from mercer._base.types import Array, Names
 from mercer.io.look import is_missing, numbers_of
 
 _CURRENCY = r"(?:US\$|[$€£¥₹₽₩]|CHF|EUR|GBP|USD|JPY|SEK|NOK|DKK|PLN)"
@@ -65,9 +65,7 @@ def read_numerals(texts: Sequence[str], delimiter: str = ",", mark: str = "") ->
     return numerals_of(texts, numbers_of(texts), delimiter, mark)
 
 
-def numerals_of(
-    texts: Sequence[str], values: Array | None, delimiter: str, mark: str
-) -> Numerals | None:
+def numerals_of(texts: Names, values: Array | None, delimiter: str, mark: str) -> Numerals | None:
     """The same, where it is known what :func:`~mercer.io.look.numbers_of` makes of the texts."""
     given = None if values is None else ~np.isnan(values)
     if given is None or not given.all():

@@ -6,17 +6,15 @@ missing is filled in.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 
 from mercer._base.numbers import check_choice, counted
-from mercer._base.types import Array, Estimator
+from mercer._base.types import Array, Estimator, Names, PathLike
 from mercer.estimators import MissingKernelPCA
 from mercer.exceptions import DataError, argument
 from mercer.io import Choice, Table, open_table
@@ -32,6 +30,7 @@ from mercer.tables.encoder import TableEncoder
 from mercer.tables.frames import Frame, kept_columns
 from mercer.tables.missing import (
     WAYS,
+    Place,
     draw_by,
     filled,
     filler_of,
@@ -113,118 +112,96 @@ class Opened:
         return [*columns, *filter(None, [self.note])]
 
 
-def open_for_fit(
-    path: str | os.PathLike[str],
-    encoder: TableEncoder | None = None,
-    choice: Choice | None = None,
-    *,
-    array: str | None = None,
-    missing: str = "auto",
-    model: Estimator = None,
-    as_table: bool = False,
-) -> Opened:
-    """Open a file for a fit of the model, as :func:`open_encoded`, with missing values filled in.
+@dataclass(frozen=True)
+class Opening:
+    """How a table is opened for a fit: as by :func:`open_encoded`, with missing values filled in.
 
-    Parameters
+    Attributes
     ----------
-    path, encoder, choice, array
+    encoder, choice
         As for :func:`open_encoded`.
     missing : {"auto", "fill", "drop", "refuse"}
         See :class:`TableModel`.
     model : estimator that is going to be fitted
-    as_table : bool, default=False
+    as_table : bool
         Whether there has to be an encoder, which may leave all numbers as they are.
     """
-    look, choice = Look.at(path), choice or Choice()
-    encoder = TableEncoder() if encoder is None else clone(encoder)
-    if _is_mixed(look, encoder, choice):
-        kinds = (encoder.kinds or {}).items()
-        texts = [name for name, kind in kinds if kind == "category"]
-        frame = _read(look, choice, [*texts, *choice.labels])
-        return open_frame(frame, encoder, missing=missing, model=model, choice=choice)
-    plain = not look.images and look.kind != ".mtx"
-    table = open_table(look, choice, array=array, allow_nan=plain or takes_missing(model))
-    names = _names(table)
-    if names is None:
-        return Opened(table, None, on_columns=_not_scaled(encoder, table, as_table))
-    asked = missing in ("fill", "drop") or takes_missing(model)
-    unseen = table.rows.shape[0] * table.rows.shape[1] > WHOLE  # of these not all decide
-    holes = _decide(encoder, table.rows, names)
-    left_out = encoder.left_out_
-    passes = missing != "refuse" and bool(holes - left_out.keys() or (unseen and asked))
-    raw = not (as_table or passes) and encoder.is_identity_
-    if not passes:  # others are refused, by their place in the file, as they are read
-        table.rows.refuse_nan()
-    if not passes and (left_out if raw else holes & left_out.keys()):
-        columns = [name for name in choice.columns if name not in left_out]
-        choice = replace(choice, columns=columns, drop=(*choice.drop, *left_out))
-        table = open_table(look, choice, array=array)
-        names = _names(table) or ()
-    if raw:
-        return Opened(table, None, on_columns=_on_columns(encoder, table))
-    table = table.map(_Encode(encoder, names), len(encoder.groups_), None)
-    if not passes:
-        return Opened(table, encoder)
-    return _completed(table, encoder, missing, model, table.rows.place)
 
+    encoder: TableEncoder | None = None
+    choice: Choice = Choice()  # noqa: RUF009  (frozen)
+    missing: str = "auto"
+    model: Estimator = None
+    as_table: bool = False
 
-def open_frame(
-    frame: Frame,
-    encoder: TableEncoder | None = None,
-    *,
-    missing: str = "auto",
-    model: Estimator = None,
-    choice: Choice | None = None,
-) -> Opened:
-    """The same of columns in memory."""
-    encoder = TableEncoder() if encoder is None else clone(encoder)
-    labels = [] if choice is None else choice.labels
-    used = {name: values for name, values in frame.columns.items() if name not in labels}
-    encoder.fit(replace(frame, columns=used))
-    beside = {} if choice is None else _beside(encoder, frame, choice)
-    table = Table(MemoryRows(encoder.transform(frame)), beside)
-    return _completed(table, encoder, missing, model, frame.place)
-
-
-def _completed(
-    table: Table,
-    encoder: TableEncoder,
-    way: str,
-    model: Estimator,
-    place: Callable[[int], str],
-) -> Opened:
-    """The rows as the model can learn from them; ``way`` is one of ``WAYS``.
-
-    ``place`` says how a row is called in a message.
-    """
-    check_choice("missing", way, WAYS)
-    rows = table.rows[:]
-    if not (missing := np.isnan(rows)).any():
-        return Opened(replace(table, rows=MemoryRows(rows)), encoder)
-    if way == "refuse":
-        refuse_missing(rows, encoder, place)
-    wanting = np.asarray(missing.any(axis=1) if way == "drop" else missing.all(axis=1))
-    if (~wanting).sum() < 2:
-        raise DataError(
-            f"{(~wanting).sum()} of {len(rows)} rows are left without those with missing values; "
-            "fill them in: " + argument("missing", "auto") + "."
+    def of_file(self, path: PathLike) -> Opened:
+        """A file that :func:`open_encoded` reads."""
+        look, choice, encoder = Look.at(path), self.choice, clone(self.encoder or TableEncoder())
+        if _is_mixed(look, encoder, choice):
+            kinds = (encoder.kinds or {}).items()
+            return self.of_frame(_read(look, choice, [n for n, k in kinds if k == "category"]))
+        takes_nan = takes_missing(self.model)
+        plain = not look.images and look.kind != ".mtx"
+        table = open_table(look, choice, allow_nan=plain or takes_nan)
+        if (names := _names(table)) is None:
+            return Opened(table, None, on_columns=_not_scaled(encoder, table, self.as_table))
+        asked = self.missing in ("fill", "drop") or takes_nan
+        unseen = table.rows.shape[0] * table.rows.shape[1] > WHOLE  # of these not all decide
+        holes = _decide(encoder, table.rows, names)
+        left_out = encoder.left_out_
+        passes = self.missing != "refuse" and bool(holes - left_out.keys() or (unseen and asked))
+        raw = not (self.as_table or passes) and encoder.is_identity_
+        if not passes:  # others are refused, by their place in the file, as they are read
+            table.rows.refuse_nan()
+        if not passes and (left_out if raw else holes & left_out.keys()):
+            columns = [name for name in choice.columns if name not in left_out]
+            choice = replace(choice, columns=columns, drop=(*choice.drop, *left_out))
+            table = open_table(look, choice)
+            names = _names(table) or ()
+        if raw:
+            return Opened(table, None, on_columns=_on_columns(encoder, table))
+        table = table.map(_Encode(encoder, names), len(encoder.groups_), None)
+        return (
+            self._completed(table, encoder, table.rows.place) if passes else Opened(table, encoder)
         )
-    if way == "fill" and wanting.any():
-        raise DataError(
-            f"of {counted(int(wanting.sum()), 'row')} no value is known, the first is "
-            f"{place(int(wanting.argmax()))}; remove them, or leave them out: "
-            + argument("missing", "auto")
-        )
-    incomplete = MemoryRows(rows).fingerprint()
-    kept, note, filler = np.flatnonzero(~wanting), note_of(rows, encoder, way, wanting), None
-    rows = rows[kept]
-    if np.isnan(rows).any() and not takes_missing(model):
-        filler = filler_of(rows)
-        rows = filled(rows, draw_by(filler), encoder)
-    beside = {name: column[kept] for name, column in table.beside.items()}
-    table = replace(table, rows=MemoryRows(rows), beside=beside)
-    which = kept if wanting.any() else None
-    return Opened(table, encoder, filler, note, which, incomplete=incomplete)
+
+    def of_frame(self, frame: Frame) -> Opened:
+        """Columns in memory."""
+        encoder, labels = clone(self.encoder or TableEncoder()), self.choice.labels
+        used = {name: values for name, values in frame.columns.items() if name not in labels}
+        encoder.fit(replace(frame, columns=used))
+        table = Table(MemoryRows(encoder.transform(frame)), _beside(encoder, frame, self.choice))
+        return self._completed(table, encoder, frame.place)
+
+    def _completed(self, table: Table, encoder: TableEncoder, place: Place) -> Opened:
+        """The rows as the model can learn from them."""
+        way, rows = self.missing, table.rows[:]
+        check_choice("missing", way, WAYS)
+        if not (missing := np.isnan(rows)).any():
+            return Opened(replace(table, rows=MemoryRows(rows)), encoder)
+        if way == "refuse":
+            refuse_missing(rows, encoder, place)
+        wanting = np.asarray(missing.any(axis=1) if way == "drop" else missing.all(axis=1))
+        kept = np.flatnonzero(~wanting)
+        if len(kept) < 2:
+            raise DataError(
+                f"{len(kept)} of {len(rows)} rows are left without those with missing values; "
+                "fill them in: " + argument("missing", "auto") + "."
+            )
+        if way == "fill" and wanting.any():
+            raise DataError(
+                f"of {counted(int(wanting.sum()), 'row')} no value is known, the first is "
+                f"{place(int(wanting.argmax()))}; remove them, or leave them out: "
+                + argument("missing", "auto")
+            )
+        note, filler = note_of(rows, encoder, way, wanting), None
+        incomplete, rows = MemoryRows(rows).fingerprint(), rows[kept]
+        if np.isnan(rows).any() and not takes_missing(self.model):
+            filler = filler_of(rows)
+            rows = filled(rows, draw_by(filler), encoder)
+        beside = {name: column[kept] for name, column in table.beside.items()}
+        table = replace(table, rows=MemoryRows(rows), beside=beside)
+        which = kept if wanting.any() else None
+        return Opened(table, encoder, filler, note, which, incomplete=incomplete)
 
 
 def _decide(encoder: TableEncoder, rows: Source, names: Sequence[str]) -> set[str]:
@@ -278,7 +255,7 @@ def _not_scaled(encoder: TableEncoder, table: Table, as_table: bool) -> list[str
 
 
 def open_encoded(
-    path: str | os.PathLike[str],
+    path: PathLike,
     encoder: TableEncoder | None = None,
     choice: Choice | None = None,
     *,
@@ -323,63 +300,42 @@ def open_encoded(
     >>> list(model.denoise({"glucose": [120], "pedigree": [0.5]}))
     ['glucose', 'pedigree']
     """
-    model = MissingKernelPCA() if allow_nan else None
-    missing = "auto" if allow_nan else "refuse"
-    opened = open_for_fit(path, encoder, choice, array=array, missing=missing, model=model)
+    how = ("auto", MissingKernelPCA()) if allow_nan else ("refuse", None)
+    opened = Opening(encoder, choice or Choice(), *how).of_file(Look.at(path, array))
     return opened.table, opened.encoder
 
 
-def read_for(
-    model: TableModel,
-    path: Path | Look,
-    choice: Choice | None = None,
-    keep: Sequence[str] = (),
-    *,
-    array: str | None = None,
-) -> Frame:
-    """A file as columns for a model of tables; those to ``keep`` are read as they are."""
-    known, choice, look = model.encoder_.columns_, choice or Choice(), Look.at(path)
-    if look.kind in ARRAYS:
-        return _frame_of_array(look, choice, array)
-    texts = [
-        name
-        for name, column in known.items()
-        if isinstance(column, Category) and isinstance(column.values[0], str)
-    ]
-    texts += [name for name in (*keep, *choice.labels) if name not in known]
-    return _read(look, choice, texts, keep)
-
-
-def _frame_of_array(look: Look, choice: Choice, array: str | None) -> Frame:
-    """The columns of an array, named by their numbers, and the label."""
-    table = open_table(look, choice, array=array, allow_nan=True)
+def read_for(model: TableModel, look: Look, choice: Choice) -> Frame:
+    """A file as columns for a model of tables; those to keep are read as they are."""
+    known = model.encoder_.columns_
+    if look.kind not in ARRAYS:
+        texts = [
+            name
+            for name, column in known.items()
+            if isinstance(column, Category) and isinstance(column.values[0], str)
+        ]
+        return _read(look, choice, texts, list(known))
+    # The columns of an array, named by their numbers, and the label.
+    table = open_table(look, choice, allow_nan=True)
     if (names := _names(table)) is None:
-        raise DataError(
-            f"'{look.path.name}' contains sparse rows, which are not a table of columns."
-        )
+        name = look.path.name
+        raise DataError(f"'{name}' contains sparse rows, which are not a table of columns.")
     frame = _named(table.rows[:], names)
     return replace(frame, columns={**frame.columns, **table.beside})
 
 
-def read_mixed(path: Path | Look, choice: Choice) -> Frame | None:
+def read_mixed(look: Look, choice: Choice) -> Frame | None:
     """The columns of a file that are not all numbers; None for one that is read in blocks."""
-    look = Look.at(path)
-    return _read(look, choice, ()) if _is_mixed(look, TableEncoder(), choice) else None
+    mixed = _is_mixed(look, TableEncoder(), choice)
+    return _read(look, choice, known=choice.labels) if mixed else None
 
 
-def vectors_for(
-    model: TableModel,
-    path: Path | Look,
-    choice: Choice,
-    keep: Sequence[str] = (),
-    *,
-    array: str | None = None,
-) -> Table:
+def vectors_for(model: TableModel, look: Look, choice: Choice) -> Table:
     """A file as vectors, NaN where a value is missing; label and row names are extra columns."""
-    frame = read_for(model, path, choice, keep, array=array)
+    frame = read_for(model, look, choice)
     vectors = model.vectors(frame, missing=True)
     beside = _beside(model.encoder_, frame, choice)
-    return Table(MemoryRows(vectors), {**beside, **kept_columns(frame, keep)})
+    return Table(MemoryRows(vectors), {**beside, **kept_columns(frame, choice.keep)})
 
 
 def _is_mixed(look: Look, encoder: TableEncoder, choice: Choice) -> bool:
@@ -422,10 +378,11 @@ def _codes(look: Look) -> list[str]:
     ]
 
 
-def _read(look: Look, choice: Choice, texts: Sequence[str], keep: Sequence[str] = ()) -> Frame:
-    """The columns that are asked for, and the label."""
-    extra = [*choice.labels, *keep]
-    frame = read_table(look, texts=(*texts, *choice.drop))
+def _read(look: Look, choice: Choice, texts: Names = (), known: Names = ()) -> Frame:
+    """The columns that are asked for, the label and what is kept: texts, unless they are known."""
+    extra = [*choice.labels, *choice.keep]
+    unknown = [name for name in extra if name not in known]
+    frame = read_table(look, texts=(*texts, *unknown, *choice.drop))
     frame.check_names([*choice.columns, *choice.drop, *extra])
     wanted = [
         name

@@ -18,10 +18,19 @@ import numpy as np
 
 from mercer._base.machine import available_bytes
 from mercer._base.optional import require
-from mercer._base.types import Array
-from mercer.exceptions import DataError, Remedy, argument, warn
+from mercer._base.types import Array, PathLike
+from mercer.exceptions import DataError, Remedy, warn
 from mercer.io.arrays import parquet_files
-from mercer.io.files import check_there, decoding, names_text, numbered, plain_name
+from mercer.io.files import (
+    at_line,
+    check_there,
+    decoding,
+    names_text,
+    numbered,
+    other_use,
+    plain_name,
+    unknown_ending,
+)
 from mercer.io.look import (
     TEXT,
     Look,
@@ -37,12 +46,12 @@ from mercer.tables.frames import Frame, absent, kind_of, objects, take_apart
 from mercer.tables.numerals import decimal_mark, numerals_of, read_numerals, units_of
 
 
-def is_pattern(path: str | os.PathLike[str]) -> bool:
+def is_pattern(path: PathLike) -> bool:
     """Whether a name stands for several files, and is not that of one."""
     return glob.has_magic(os.fspath(path)) and not Path(path).exists()
 
 
-def matching(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Look]:
+def matching(paths: PathLike | Sequence[PathLike]) -> list[Look]:
     """The files of a name, a pattern (in order of their names) or a list of these."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     found: list[Look] = []
@@ -61,17 +70,13 @@ def joined(frames: Sequence[Frame], paths: Sequence[Path]) -> Frame:
     """Tables of the same columns, in any order, one below the other."""
     first, names = frames[0], set(frames[0].columns)
     for frame, path in zip(frames, paths, strict=True):
-        if other := sorted(names ^ set(frame.columns)):
-            lacking = sorted(names - set(frame.columns))
+        lacking, more = sorted(names - frame.columns.keys()), sorted(frame.columns.keys() - names)
+        if lacking or more:
             verb = "lacks" if lacking else "has one more than"
-            raise DataError(
-                f"'{path}' {verb} the columns of '{paths[0]}': {names_text(lacking or other)}; "
-                "give files of the same columns."
-            )
-    columns = {
-        name: np.concatenate(_alike(name, [frame.columns[name] for frame in frames], paths))
-        for name in first.columns
-    }
+            what = f"'{path}' {verb} the columns of '{paths[0]}': {names_text(lacking or more)}"
+            raise DataError(f"{what}; give files of the same columns.")
+    parts = {name: [frame.columns[name] for frame in frames] for name in first.columns}
+    columns = {name: np.concatenate(_alike(name, parts[name], paths)) for name in parts}
     dtypes = {
         name: dtype if all(frame.dtypes.get(name) == dtype for frame in frames) else ""
         for name, dtype in first.dtypes.items()
@@ -88,15 +93,12 @@ def _alike(name: str, parts: list[Array], paths: Sequence[Path]) -> list[Array]:
     like = parts[filled[0]] if filled else np.empty(0)
     for i in filled:
         if parts[i].dtype.kind != like.dtype.kind:
-            raise DataError(
-                f"column {name!r} holds {kind_of(like)} in '{paths[filled[0]]}' and "
-                f"{kind_of(parts[i])} in '{paths[i]}'; fix it, or make it a category."
+            here = (
+                f"{kind_of(like)} in '{paths[filled[0]]}' and {kind_of(parts[i])} in '{paths[i]}'"
             )
-    missing = {"f": np.nan, "M": np.datetime64("NaT", "us")}.get(like.dtype.kind)
-    return [
-        part if part.dtype.kind == like.dtype.kind else np.full(len(part), missing)
-        for part in parts
-    ]
+            raise DataError(f"column {name!r} holds {here}; fix it, or make it a category.")
+    nothing = np.full(1, {"f": np.nan, "M": np.datetime64("NaT", "us")}.get(like.dtype.kind))
+    return [part if i in filled else nothing.repeat(len(part)) for i, part in enumerate(parts)]
 
 
 #: Endings of workbooks.
@@ -111,7 +113,9 @@ def read_sheet(look: Look) -> Frame:
     place = _place_of_sheet(look, list(book.sheet_names))
     with decoding(path, "workbook"):
         lines = book.get_sheet_by_index(place).to_python(skip_empty_area=False)
-    before = look.header_row - 1 if look.header_row else _titles_of_sheet(lines, path)
+    # As of a text file, whose fields are the cells.
+    texts = ["\t".join(str(cell).replace("\t", " ") for cell in line) for line in lines[:12]]
+    before = look.header_row - 1 if look.header_row else after_titles(texts, path)
     filled = [k for k in range(before, len(lines)) if any(cell != "" for cell in lines[k])]
     if not filled:
         raise DataError(f"sheet {place + 1} of '{path}' is empty; " + _ANOTHER_SHEET)
@@ -132,22 +136,13 @@ def _place_of_sheet(look: Look, names: list[str]) -> int:
         if asked in known:
             return known.index(asked)
     if asked is not None or not names:
-        raise DataError(
-            f"'{look.path}' has no sheet {asked or ''!r}; name one of {names_text(names)}."
-        )
+        lacks = f"'{look.path}' has no sheet {asked or ''!r}"
+        raise DataError(f"{lacks}; name one of {names_text(names)}.")
     if len(names) > 1:
         others = ", ".join(repr(name) for name in names[1:6])
-        warn(
-            f"of '{look.path}' the first sheet {names[0]!r} is read, and not {others}; "
-            + _ANOTHER_SHEET
-        )
+        first = f"of '{look.path}' the first sheet {names[0]!r} is read, and not {others}; "
+        warn(first + _ANOTHER_SHEET)
     return 0
-
-
-def _titles_of_sheet(lines: Sequence[Sequence[Any]], path: Path) -> int:
-    """As of a text file, whose fields are the cells."""
-    texts = ["\t".join(str(cell).replace("\t", " ") for cell in line) for line in lines[:12]]
-    return after_titles(texts, path)
 
 
 def _value_of_cell(cell: Any) -> Any:
@@ -159,11 +154,11 @@ def _value_of_cell(cell: Any) -> Any:
 
 def _frame_of_values(columns: Mapping[str, Any], lines: Sequence[int], *whole: type) -> Frame:
     """Columns of Python's values; those of whole numbers, in one of these types, stay whole."""
-    dtypes = {
-        name: "int"
-        for name, cells in columns.items()
-        if all(type(cell) in whole and cell == int(cell) for cell in cells)
-    }
+
+    def is_whole(cell: Any) -> bool:
+        return type(cell) in whole and cell == int(cell)
+
+    dtypes = {name: "int" for name, cells in columns.items() if all(map(is_whole, cells))}
     return replace(take_apart(columns), dtypes=dtypes, lines=lines)
 
 
@@ -179,9 +174,7 @@ _DASHES = frozenset({"-", "--", "–", "—"})
 _SUM = re.compile(r"(grand |sub)?total|sum|summe|gesamt(summe)?|average|mean", re.IGNORECASE)
 
 
-def read_table(
-    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, texts: Collection[str] = ()
-) -> Frame:
+def read_table(path: PathLike | Sequence[PathLike], *, texts: Collection[str] = ()) -> Frame:
     r"""Read a table of numbers, texts and dates into memory.
 
     Parameters
@@ -224,13 +217,9 @@ def _read(look: Look, texts: Collection[str]) -> Frame:
         return _frame_of_records(look)
     if kind in SHEETS:
         return read_sheet(look)
-    if path.is_dir():
-        parquet_files(path)  # before pyarrow is asked for
-    if kind in (".parquet", ".feather", ".arrow") or path.is_dir():
+    if kind in (".parquet", ".feather", ".arrow") or parquet_files(path) != [path]:
         return _frame_of_arrow(path, kind)
-    raise DataError(
-        f"'{path.name}': the ending '{path.suffix}' is not known; give one of {', '.join(TABLES)}."
-    )
+    raise DataError(unknown_ending(path, TABLES) + ".")
 
 
 def _texts(look: Look) -> tuple[list[str], list[tuple[int, list[str]]], str]:
@@ -245,10 +234,8 @@ def _texts(look: Look) -> tuple[list[str], list[tuple[int, list[str]]], str]:
         return [str(j) for j in range(len(names))], records, delimiter
     names, (number, last) = _names(names, len(records) - 1, path), records[-1]
     if any(_SUM.fullmatch(field.strip()) for field in last):
-        warn(
-            f"line {number} of '{path}', the last, looks like a sum ({', '.join(last)[:60]!r}) "
-            "and is read as any other; remove it if it is one."
-        )
+        looks = f"the last, looks like a sum ({', '.join(last)[:60]!r}) and is read as any other"
+        warn(f"line {number} of '{path}', {looks}; remove it if it is one.")
     return names, records[1:], delimiter
 
 
@@ -264,22 +251,17 @@ def _decoded(look: Look) -> str:
         parts = iter(partial(file.read, PART), b"")
         raw = b"".join(islice(parts, 1 + most // PART))
     if len(raw) > most:
-        raise DataError(
-            f"'{path}' holds more than {most >> 20} MB of text, a quarter of the free memory; "
-            + Remedy(
-                "read its numbers in blocks by open_rows of mercer.io.",
-                shell="leave out columns of text by 'cut', and it is read in blocks.",
-            )
-        )
+        what = f"'{path}' holds more than {most >> 20} MB of text, a quarter of the free memory; "
+        shell = "leave out columns of text by 'cut', and it is read in blocks."
+        remedy = Remedy("read its numbers in blocks by open_rows of mercer.io.", shell=shell)
+        raise DataError(what + remedy)
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return raw.decode("utf-16")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        warn(
-            f"'{path}' is not UTF-8 (byte {error.start + 1} is {raw[error.start]:#x}) and is read "
-            "as Latin-1; save it as UTF-8 if names look wrong."
-        )
+        why = f"'{path}' is not UTF-8 (byte {error.start + 1} is {raw[error.start]:#x})"
+        warn(f"{why} and is read as Latin-1; save it as UTF-8 if names look wrong.")
         return raw.decode("latin-1")
 
 
@@ -294,13 +276,12 @@ def _records(
             if not fields or (len(fields) == 1 and not fields[0].strip()):
                 continue
             width = width or len(fields)
+            number = before + reader.line_num
             if len(fields) != width:
-                number = before + reader.line_num
-                raise DataError(wrong_width(fields, width, delimiter, number, path))
-            yield before + reader.line_num, fields
+                raise wrong_width(fields, width, delimiter, number, path)
+            yield number, fields
     except csv.Error as error:
-        number = before + reader.line_num
-        raise DataError(f"line {number} of '{path}': {error}; fix it.") from error
+        raise at_line(before + reader.line_num, path, f": {error}; fix it.") from error
 
 
 def _frame_of_texts(look: Look, as_texts: Collection[str]) -> Frame:
@@ -329,10 +310,8 @@ def _frame_of_texts(look: Look, as_texts: Collection[str]) -> Frame:
             exact[name] = as_written(texts)
         if found.doubtful:
             example = next(i for i, text in enumerate(texts) if "," in text)
-            warn(
-                f"column {name!r} of '{path}': {texts[example]!r} is read as "
-                f"{found.values[example]}; if its comma separates thousands, write it without one."
-            )
+            doubt = f"{texts[example]!r} is read as {found.values[example]}; if its comma separates"
+            warn(f"column {name!r} of '{path}': {doubt} thousands, write it without one.")
     return Frame(columns, "columns", dtypes, exact=exact, lines=lines)
 
 
@@ -352,17 +331,11 @@ def _refuse_typing_errors(path: Path, name: str, texts: list[str], lines: Sequen
     wrong = {text for text in {*texts} if not is_missing(text) and not read_numerals([text])}
     others = [i for i, text in enumerate(texts) if text in wrong]
     if 0 < len(others) <= TYPING_ERRORS * sum(not is_missing(text) for text in texts):
-        raise DataError(
-            f"line {lines[others[0]]} of '{path}', column {name!r}: {texts[others[0]][:40]!r} is "
-            f"not a number, as most others are ({len(others)} are not); fix it, leave the field "
-            "empty if the value is missing, leave the column out with "
-            + argument("drop", name)
-            + ", keep the classes with "
-            + argument("label", name)
-            + ", or make it a category: "
-            + as_kind(name, "category")
-            + "."
-        )
+        wrong_one, instead = texts[others[0]][:40], other_use("the column", [name])
+        what = f", column {name!r}: {wrong_one!r} is not a number, as most others are "
+        what += f"({len(others)} are not); fix it, leave the field empty if the value is missing, "
+        category = ", or make it a category: " + as_kind(name, "category") + "."
+        raise at_line(lines[others[0]], path, what + instead + category)
 
 
 def _warn_of_units(path: Path, name: str, texts: list[str]) -> None:
@@ -370,10 +343,8 @@ def _warn_of_units(path: Path, name: str, texts: list[str]) -> None:
     units = units_of([text for text in texts if not is_missing(text)])
     if len(units) > 1:
         shown = ", ".join(repr(unit) if unit else "none" for unit in units[:4])
-        warn(
-            f"column {name!r} of '{path}' holds numbers in several units ({shown}) and is read as "
-            "texts; write all in one unit to have numbers."
-        )
+        units_in = f"column {name!r} of '{path}' holds numbers in several units ({shown})"
+        warn(f"{units_in} and is read as texts; write all in one unit to have numbers.")
 
 
 def _frame_of_records(look: Look) -> Frame:
@@ -384,14 +355,11 @@ def _frame_of_records(look: Look) -> Frame:
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            rows[number] = json.loads(line)
         except json.JSONDecodeError as error:
-            raise DataError(f"line {number} of '{path}': {error}; fix it.") from error
-        if not isinstance(row, dict):
-            raise DataError(
-                f"line {number} of '{path}' is not an object of names and values; fix it."
-            )
-        rows[number] = row
+            raise at_line(number, path, f": {error}; fix it.") from error
+        if not isinstance(rows[number], dict):
+            raise at_line(number, path, " is not an object of names and values; fix it.")
     names = list(dict.fromkeys(name for row in rows.values() for name in row))
     if not names:
         raise DataError(f"'{path}' is empty; give a file with data.")

@@ -37,9 +37,8 @@ def expect(what: str, value: object, shape: tuple[int | None, ...], kind: str = 
     """An array of this shape (None: any length) and kind of numbers, or ModelFileError."""
     if not isinstance(value, np.ndarray):
         raise ModelFileError(f"{what} is {type(value).__name__}, not an array")
-    fits = len(value.shape) == len(shape) and all(
-        wanted in (None, length) for wanted, length in zip(shape, value.shape, strict=True)
-    )
+    sides = zip(shape, value.shape, strict=False)
+    fits = value.ndim == len(shape) and all(side in (None, length) for side, length in sides)
     wanted = tuple("any" if side is None else side for side in shape)
     held = f"{what} has shape {value.shape} of {value.dtype}"
     demand(fits and value.dtype.kind in kind, f"{held}, where {wanted} is needed")
@@ -145,12 +144,11 @@ def check_answers(model: Estimator, size: int) -> None:
 
 def _trials(model: Estimator, rows: RowsLike) -> dict[str, Callable[[], Any]]:
     names = ["transform", "reconstruction_error", "score_samples", "predict", "p_values"]
-    there = getattr(model, "fit_inverse_transform", True)
     # The way back is a formula, if it was asked for; with a subspace it may be a search.
-    if there and "_model_" not in vars(model):
+    if getattr(model, "fit_inverse_transform", True) and "_model_" not in vars(model):
         names.append("denoise")
-    trials: dict[str, Callable[[], Any]]
-    trials = {name: partial(getattr(model, name), rows) for name in names if hasattr(model, name)}
+    there = [name for name in names if hasattr(model, name)]
+    trials: dict[str, Any] = {name: partial(getattr(model, name), rows) for name in there}
     if "density_" in vars(model) or hasattr(type(model), "density_"):  # computed only when asked
         trials["density"] = lambda: model.density_.sample(3, fixed_rng(0))
     return trials

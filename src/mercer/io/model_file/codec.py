@@ -97,9 +97,9 @@ class Encoder:
                 return {"random": type(value).__name__}
             case os.PathLike():
                 return str(os.fspath(value))
-        what = "a function" if callable(value) else f"a {type(value).__name__}"
+        what = f"{name} is {'a function' if callable(value) else f'a {type(value).__name__}'}"
         raise ModelFileError(
-            f"{name} is {what}, which a model file cannot hold; use one of mercer's own objects."
+            f"{what}, which a model file cannot hold; use one of mercer's own objects."
         )
 
     def encode_object(self, value: object, name: str) -> Tagged:
@@ -226,31 +226,25 @@ class Decoder:
         if not isinstance(given, dict):
             raise self.reader.error(f"{word} has no parameters")
         if unknown := sorted(set(given) - set(_names_of(cls))):
-            raise self.reader.error(
-                f"{word} has no parameter {unknown[0][:80]!r}; it may come from a newer version of "
-                "mercer"
-            )
+            odd = f"{word} has no parameter {unknown[0][:80]!r}"
+            raise self.reader.error(f"{odd}; it may come from a newer version of mercer")
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", MercerWarning)  # said when the model was fitted
                 return self._make(cls, given, value)
         except ModelFileError as error:
-            raise self._named(word, error) from error
+            names_file = str(error).startswith("'")
+            raise error if names_file else self.reader.error(f"{word}: {error}") from error
         except _NONSENSE as error:
             raise self.reader.error(f"{word} makes no sense ({error})") from error
 
     def _unknown(self, word: str) -> ModelFileError:
-        remedy = (
-            "import that class, if you trust it, and call mercer.register with it before loading"
-            if ":" in word
-            else "it may come from a newer version of mercer; a class of your own needs "
-            "mercer.register before loading"
-        )
+        remedy = "it may come from a newer version of mercer; a class of your own needs "
+        remedy += "mercer.register before loading"
+        if ":" in word:
+            remedy = "import that class, if you trust it, and call mercer.register with it before"
+            remedy += " loading"
         return self.reader.error(f"it holds a {word!r}, which is not registered; {remedy}")
-
-    def _named(self, word: str, error: ModelFileError) -> ModelFileError:
-        text = str(error)
-        return error if text.startswith("'") else self.reader.error(f"{word}: {text}")
 
     def _make(self, cls: type, given: Tagged, value: Tagged) -> object:
         made = cls(**{key: self.decode(part) for key, part in given.items()})

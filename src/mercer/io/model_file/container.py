@@ -23,8 +23,9 @@ from typing import Any, BinaryIO, Self
 
 import numpy as np
 
+from mercer._base.machine import blocks
 from mercer._base.spelling import similar_file
-from mercer._base.types import Array
+from mercer._base.types import Array, PathLike
 from mercer.exceptions import MissingModelError, ModelFileError, Remedy
 
 _PICKLE = "a Python pickle, which could run any code and is never read; save with model.save(path)"
@@ -47,10 +48,9 @@ def looks_like(start: bytes) -> str:
     if start[8:10] == b'{"':
         return "it is a safetensors file, but none that mercer wrote"
     if start[:12].isascii() and b"\0" not in start[:12]:
-        text = start[:12].decode("ascii")
-        return f"it begins with {text!r}, as a table might; fit a model to it first" + Remedy(
-            "", shell=", 'mercer fit DATA'. MODEL comes before DATA"
-        )
+        shell = Remedy("", shell=", 'mercer fit DATA'. MODEL comes before DATA")
+        table = f"it begins with {start[:12].decode('ascii')!r}, as a table might"
+        return f"{table}; fit a model to it first" + shell
     return f"it begins with {start[:12]!r}, which no model does"
 
 
@@ -60,14 +60,8 @@ _START = b'{"__metadata__":{"digest":"'
 _ZEROS = b"0" * 64
 _DIGEST_AT = 8 + len(_START)
 
-_DTYPES: dict[str, np.dtype] = {
-    "F64": np.dtype("<f8"),
-    "F32": np.dtype("<f4"),
-    "I64": np.dtype("<i8"),
-    "I32": np.dtype("<i4"),
-    "U8": np.dtype("u1"),
-    "BOOL": np.dtype("?"),
-}
+_KINDS = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "U8": "u1", "BOOL": "?"}
+_DTYPES: dict[str, np.dtype] = {name: np.dtype(kind) for name, kind in _KINDS.items()}
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 
 
@@ -94,24 +88,18 @@ def write_container(file: BinaryIO, texts: Mapping[str, str], tensors: Mapping[s
     names = sorted(tensors, key=lambda name: -tensors[name].itemsize)
     arrays = {name: _little_endian(name, tensors[name]) for name in names}
     sums = {name: hashlib.sha256(_bytes(array)).hexdigest() for name, array in arrays.items()}
-    header: dict[str, object] = {
-        "__metadata__": {"digest": _ZEROS.decode(), **texts, "sha256": json.dumps(sums)}
-    }
+    first = {"digest": _ZEROS.decode(), **texts, "sha256": json.dumps(sums)}
+    header: dict[str, object] = {"__metadata__": first}
     at = 0
     for name, array in arrays.items():
-        header[name] = {
-            "dtype": _NAMES[array.dtype],
-            "shape": list(array.shape),
-            "data_offsets": [at, at + array.nbytes],
-        }
+        what = {"dtype": _NAMES[array.dtype], "shape": list(array.shape)}
+        header[name] = {**what, "data_offsets": [at, at + array.nbytes]}
         at += array.nbytes
     text = json.dumps(header, separators=(",", ":"), allow_nan=False).encode("ascii")
     text += b" " * (-len(text) % 8)
     if len(text) > MAX_HEADER:
-        raise ModelFileError(
-            f"the header would take {len(text)} bytes, more than {MAX_HEADER}; "
-            "give large parameters as arrays."
-        )
+        long = f"the header would take {len(text)} bytes, more than {MAX_HEADER}"
+        raise ModelFileError(f"{long}; give large parameters as arrays.")
     start = len(text).to_bytes(8, "little") + text
     digest = hashlib.sha256(start).hexdigest().encode()
     file.write(start[:_DIGEST_AT] + digest + start[_DIGEST_AT + 64 :])
@@ -131,7 +119,7 @@ class Reader:
     tensors : dict of Tensor
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: PathLike) -> None:
         self.path = Path(path)
         if not self.path.exists():
             guess = similar_file(self.path) or "; check its name."
@@ -180,18 +168,16 @@ class Reader:
         """Check every tensor, in pieces that need no memory."""
         for tensor in self.tensors.values():
             self._file.seek(self._payload + tensor.start)
-            digest, left = hashlib.sha256(), tensor.n_bytes
-            while left and (piece := self._file.read(min(left, 1 << 20))):
-                digest.update(piece)
-                left -= len(piece)
+            digest = hashlib.sha256()
+            for part in blocks(tensor.n_bytes, 1 << 20):
+                digest.update(self._file.read(part.stop - part.start))
             self._compare(tensor, digest.hexdigest())
 
     def _compare(self, tensor: Tensor, sha256: str) -> None:
         if sha256 != tensor.sha256:
-            raise self.error(
-                f"tensor {tensor.name!r} has changed since it was saved "
-                f"(SHA-256 {sha256[:12]}…, written as {tensor.sha256[:12]}…); copy the file again"
-            )
+            sums = f"(SHA-256 {sha256[:12]}…, written as {tensor.sha256[:12]}…)"
+            changed = f"tensor {tensor.name!r} has changed since it was saved {sums}"
+            raise self.error(f"{changed}; copy the file again")
 
     def _read_header(self) -> bytes:
         """The header, if it is ours and unchanged."""
@@ -204,10 +190,8 @@ class Reader:
             words = f"it has only {self.size} bytes; it is cut off, copy it again"
             raise self.error(words if cut else looks_like(start))
         if length > MAX_HEADER or length > self.size - 8:
-            raise self.error(
-                f"its header should have {length} bytes, and the file has {self.size}; "
-                "it is damaged or cut off, copy it again"
-            )
+            short = f"its header should have {length} bytes, and the file has {self.size}"
+            raise self.error(f"{short}; it is damaged or cut off, copy it again")
         rest = self._file.read(length + 8 - len(start))
         written = rest[:64]
         digest = hashlib.sha256(start + _ZEROS + rest[64:]).hexdigest().encode()
@@ -231,32 +215,27 @@ class Reader:
             tensors[name] = self._tensor(name, entry, at, str(sums[name]))
             at = tensors[name].stop
         if self._payload + at != self.size:
-            raise self.error(
-                f"it has {self.size} bytes, and its header speaks of {self._payload + at}; "
-                "it is cut off or something was appended, copy it again"
-            )
+            sizes = f"it has {self.size} bytes, and its header speaks of {self._payload + at}"
+            raise self.error(f"{sizes}; it is cut off or something was appended, copy it again")
         return texts, tensors
 
     def _tensor(self, name: str, entry: Any, at: int, sha256: str) -> Tensor:
         """One entry of the header, if its numbers agree with each other and it begins at ``at``."""
+        what = f"tensor {name!r}"
         match entry:
-            case {
-                "dtype": str(kind),
-                "shape": [*shape],
-                "data_offsets": [int(start), int(stop)],
-            } if kind in _DTYPES and len(entry) == 3:
-                pass
+            case {"dtype": kind, "shape": [*shape], "data_offsets": [int(start), int(stop)]}:
+                known = isinstance(kind, str) and kind in _DTYPES and len(entry) == 3
             case _:
-                raise self.error(f"tensor {name!r} is described as {str(entry)[:80]}")
+                known = False
+        if not known:
+            raise self.error(f"{what} is described as {str(entry)[:80]}")
         if len(shape) > 8 or not all(type(n) is int and 0 <= n < 2**62 for n in shape):
-            raise self.error(f"tensor {name!r} has the shape {shape}")
+            raise self.error(f"{what} has the shape {shape}")
         expected = prod(shape) * _DTYPES[kind].itemsize  # Python's integers: no overflow
         if stop - start != expected:
-            raise self.error(
-                f"tensor {name!r} of shape {shape} needs {expected} bytes, not {stop - start}"
-            )
+            raise self.error(f"{what} of shape {shape} needs {expected} bytes, not {stop - start}")
         if start != at:
-            raise self.error(f"tensor {name!r} begins at byte {start}, not at {at}")
+            raise self.error(f"{what} begins at byte {start}, not at {at}")
         return Tensor(name, kind, tuple(shape), start, stop, sha256)
 
 
@@ -281,9 +260,8 @@ def parse_json(text: str, error: Callable[[str], ModelFileError]) -> Any:
 def _little_endian(name: str, array: Array) -> Array:
     dtype = array.dtype.newbyteorder("<")
     if dtype not in _NAMES:
-        raise ModelFileError(
-            f"{name!r} holds {array.dtype}, which a model file cannot; use float32 or float64."
-        )
+        kind = f"{name!r} holds {array.dtype}, which a model file cannot"
+        raise ModelFileError(f"{kind}; use float32 or float64.")
     if dtype.kind == "f" and not np.isfinite(array).all():
         raise ModelFileError(f"{name!r} holds NaN or infinity; fit the model again.")
     return np.asarray(array, dtype=dtype, order="C")

@@ -1,7 +1,6 @@
 """One model, one file: written in one step, read without running anything that it says."""
 
 import json
-import os
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from mercer._base.files import atomic_file
+from mercer._base.types import PathLike
 from mercer.exceptions import ModelFileError
 from mercer.io.model_file.checks import check_answers
 from mercer.io.model_file.codec import Decoder, Encoder, saved_attributes
@@ -24,20 +24,11 @@ VERSION = 1
 #: What some fits leave out.
 _OPTIONAL = frozenset(
     {
-        "_sklearn_output_config",
-        "X_transformed_fit_",
-        "classes_",
-        "dual_coef_",
-        "eigenvalues_",  # detectors of before 0.2 kept none of these
-        "explained_variance_",
-        "explained_variance_ratio_",
-        "feature_names_in_",
-        "filler_",  # of tables whose values were all there, before 0.2
-        "labels_",
-        "n_targets_",
-        "report_",
-        "residuals_",
-        "rows_",
+        *("_sklearn_output_config", "X_transformed_fit_", "classes_", "dual_coef_"),
+        *("feature_names_in_", "labels_", "n_targets_", "rows_"),
+        # Before 0.2 detectors kept none of these, and tables whose values were all there no filler.
+        *("eigenvalues_", "explained_variance_", "explained_variance_ratio_", "residuals_"),
+        *("report_", "filler_"),
     }
 )
 
@@ -54,7 +45,7 @@ class Fingerprint(TypedDict):
 _TEXTS = {"format", "version", "class", "model", "libraries", "created_at", "data"}
 
 
-def write_model(model: object, path: str | os.PathLike[str]) -> Path:
+def write_model(model: object, path: PathLike) -> Path:
     """Write a fitted model; the file appears whole or not at all.
 
     Parameters
@@ -85,7 +76,7 @@ def write_model(model: object, path: str | os.PathLike[str]) -> Path:
     return Path(path)
 
 
-def read_model(path: str | os.PathLike[str]) -> Any:
+def read_model(path: PathLike) -> Any:
     """Read a model.
 
     Parameters
@@ -123,10 +114,9 @@ def header_of(reader: Reader) -> dict[str, Any]:
     if texts.get("format") != FORMAT:
         raise reader.error(f"its format is {texts.get('format', 'not stated')!r}, not {FORMAT!r}")
     if texts.get("version") != str(VERSION):
-        raise reader.error(
-            f"its version is {texts.get('version', 'not stated')!r}, and this mercer reads version "
-            f"{VERSION}; install a newer mercer (in its clone: git pull && pip install .)"
-        )
+        found = f"its version is {texts.get('version', 'not stated')!r}, and this mercer reads "
+        remedy = "install a newer mercer (in its clone: git pull && pip install .)"
+        raise reader.error(f"{found}version {VERSION}; {remedy}")
     if set(texts) != _TEXTS or not all(text.isprintable() for text in texts.values()):
         raise reader.error(f"its header has the texts {sorted(texts)!r:.200}")
     header: dict[str, Any] = dict(texts)
@@ -205,7 +195,7 @@ class ModelInfo:
     tensors: tuple[Tensor, ...]
 
 
-def describe(path: str | os.PathLike[str]) -> ModelInfo:
+def describe(path: PathLike) -> ModelInfo:
     """Read what a model file says of itself, and check it; nothing is constructed.
 
     Parameters
@@ -240,25 +230,15 @@ def describe(path: str | os.PathLike[str]) -> ModelInfo:
         except (RecursionError, TypeError, AttributeError) as error:
             raise reader.error("its objects are nested too deeply, or are missing") from error
         tensors = sorted(reader.tensors.values(), key=lambda tensor: -tensor.n_bytes)
-        return ModelInfo(
-            path=reader.path,
-            n_bytes=reader.size,
-            class_name=header["class"],
-            parameters=parameters,
-            fitted=fitted,
-            version=int(header["version"]),
-            libraries=header["libraries"],
-            created_at=header["created_at"],
-            data=header["data"],
-            tensors=tuple(tensors),
-        )
+        origin = {part: header[part] for part in ("libraries", "created_at", "data")}
+        own = (reader.path, reader.size, header["class"], parameters, fitted, VERSION)
+        return ModelInfo(*own, **origin, tensors=tuple(tensors))
 
 
 def _texts(reader: Reader, values: Mapping[str, object]) -> dict[str, str]:
-    def printable(text: str) -> str:  # nothing that a terminal would take for a command
-        return text if text.isprintable() else ascii(text)
-
-    return {printable(name): printable(_text(reader, value)) for name, value in values.items()}
+    pairs = ((name, _text(reader, value)) for name, value in values.items())
+    # Nothing that a terminal would take for a command.
+    return dict([text if text.isprintable() else ascii(text) for text in pair] for pair in pairs)
 
 
 def _text(reader: Reader, value: Any) -> str:

@@ -1,7 +1,5 @@
 """Export to ONNX: the formulas of the Subspace as a graph that needs neither mercer nor Python."""
 
-import os
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +9,7 @@ import numpy as np
 from mercer._base.files import atomic_file
 from mercer._base.linalg import square_sums
 from mercer._base.numbers import check_choice, check_one_of
-from mercer._base.types import Array, Estimator, Precision
+from mercer._base.types import Array, Estimator, Names, PathLike, Precision
 from mercer.exceptions import DataError, ModelFileError, warn
 from mercer.io.model_file.onnx_kernels import Graph, RadialNodes, Traced, kernel_nodes
 from mercer.kernels import Linear, RadialKernel
@@ -45,9 +43,9 @@ _NOVELTY = ("score_samples", "decision_function")
 
 def export_onnx(
     model: Estimator,
-    path: str | os.PathLike[str],
+    path: PathLike,
     *,
-    outputs: Sequence[str] | None = None,
+    outputs: Names | None = None,
     steps: int = 20,
     dtype: str = "float32",
 ) -> Path:
@@ -124,16 +122,14 @@ def export_onnx(
     if isinstance(model, OnTables):
         g.X, texts["columns"] = model.encoder_.traced(g.X, g.xp)
         model, d = model.model_, len({*model.encoder_.groups_})
-    nodes = _Nodes(subspace, g)
+    nodes = _Nodes(subspace, g, steps)
     for name in wanted:
         width = {"transform": [subspace.n_components], "denoise": [d]}.get(name, [])
-        g.output(name, nodes.of(name, model, steps), width)
+        g.output(name, nodes.of(name, model), width)
     graph = g.model(d, texts)
     if (size := graph.ByteSize()) > MAX_BYTES:
-        raise ModelFileError(
-            f"the graph takes {size >> 20} MB, and ONNX allows 2047; use solver='landmarks', or "
-            "compress the model."
-        )
+        large = f"the graph takes {size >> 20} MB, and ONNX allows 2047"
+        raise ModelFileError(f"{large}; use solver='landmarks', or compress the model.")
     with atomic_file(path) as file:
         file.write(graph.SerializeToString())
     return Path(path)
@@ -145,8 +141,9 @@ class _Nodes:
 
     subspace: Subspace
     g: Graph
+    steps: int
 
-    def of(self, name: str, model: Estimator, steps: int) -> Traced:
+    def of(self, name: str, model: Estimator) -> Traced:
         """The value that a method returns."""
         if name == "transform":
             return self.scores
@@ -157,7 +154,7 @@ class _Nodes:
             if isinstance(solver, Shrunk):
                 Z = Z * solver.shrinkage(model.explained_variance_)[None]
                 solver = as_preimage(solver.preimage)
-            return _preimage(self.g, solver, self.subspace, Z, steps)
+            return self._preimage(solver, Z)
         inside = (self.scores * self.scores) @ model.score_.inside[:, None]
         novelty = inside + self.residual * model.score_.outside
         shift = model.offset_ if name == "decision_function" else 0.0
@@ -214,82 +211,72 @@ class _Nodes:
 
     @cached_property
     def _wide(self) -> Subspace:
+        """In float64: constants of the graph shall bring no rounding of their own."""
         return _as_type(self.subspace, np.float64)
 
+    def _preimage(self, solver: PreImageSolver, Z: Traced) -> Traced:
+        """The rows that ``solver`` finds for the scores Z of the input, (n, d)."""
+        g, subspace = self.g, self.subspace
+        if isinstance(solver, Auto):
+            solver = solver.choose(subspace, has_start=True)
+        kernel, S = subspace.kernel, subspace.support
+        if isinstance(solver, FixedPoint) and kernel.radial is not None:
+            return self._fixed_point(solver, kernel.radial, Z)
+        if isinstance(solver, InverseDot) and isinstance(kernel, Linear):
+            # Φ_S γ is itself a point of input space: x̂ = Sᵀ (c + B z), the inverse of PCA.
+            axes, mean = np.asarray(subspace.coef.T @ S), np.asarray(subspace.mean @ S)
+            return Z @ axes + mean[None]
+        if isinstance(solver, Smoother):
+            return self._smoother(solver, Z)
+        if isinstance(solver, Nearest):
+            known = SupportScores(self._wide)
+            own = square_sums(known.scores)[None] + known.residual[None]
+            return g.xp.take(S, g.place_of("ArgMin", Z @ (-2 * known.scores.T) + own))
+        what = f"pre-images by {type(solver).__name__} have no ONNX form for {kernel!r}"
+        others = "(also 'nearest', and 'fixed_point' for radial kernels), or leave 'denoise' out."
+        raise ModelFileError(f"{what}; call model.set_params(preimage='smoother') first {others}")
 
-def _preimage(
-    g: Graph, solver: PreImageSolver, subspace: Subspace, Z: Traced, steps: int
-) -> Traced:
-    """The rows that ``solver`` finds for the scores Z of the input, (n, d)."""
-    if isinstance(solver, Auto):
-        solver = solver.choose(subspace, has_start=True)
-    kernel, S = subspace.kernel, subspace.support
-    if isinstance(solver, FixedPoint) and kernel.radial is not None:
-        return _fixed_point(g, solver, subspace, kernel.radial, Z, steps)
-    if isinstance(solver, InverseDot) and isinstance(kernel, Linear):
-        # Φ_S γ is itself a point of input space: x̂ = Sᵀ (c + B z), the inverse of PCA.
-        axes, mean = np.asarray(subspace.coef.T @ S), np.asarray(subspace.mean @ S)
-        return Z @ axes + mean[None]
-    if isinstance(solver, Smoother):
-        return _smoother(g, solver, subspace, Z)
-    if isinstance(solver, Nearest):
-        known = _support_scores(subspace)
-        own = square_sums(known.scores)[None] + known.residual[None]
-        return g.xp.take(S, g.place_of("ArgMin", Z @ (-2 * known.scores.T) + own))
-    raise ModelFileError(
-        f"pre-images by {type(solver).__name__} have no ONNX form for {kernel!r}; call "
-        "model.set_params(preimage='smoother') first (also 'nearest', and 'fixed_point' for radial "
-        "kernels), or leave 'denoise' out."
-    )
+    def _fixed_point(self, solver: FixedPoint, kernel: RadialKernel, Z: Traced) -> Traced:
+        """Mika's iteration, unrolled; :mod:`mercer.preimage.fixed_point` has it in NumPy."""
+        g, subspace = self.g, self.subspace
+        xp, radial = g.xp, RadialNodes(g, kernel, subspace.support)
+        low, high = Sweep(subspace, kernel).box
+        G = Z @ subspace.coef.T + subspace.mean[None]
+        best = xp.take(radial.support, g.place_of("ArgMax", G))
+        Y = anchor = g.X - radial.origin
+        hold, tries = None, g.sum(anchor) * 0.0
+        for _ in range(self.steps):
+            _, slope = radial.profile_and_slope(Y)
+            delta = G * slope  # Mika eq. (9)
+            pull = delta @ radial.support
+            weight, size = g.sum(delta), g.sum(xp.abs(delta))
+            if solver.input_weight:
+                hold = hold or xp.maximum(weight, 0.0) * solver.input_weight
+                pull, weight = pull + hold * anchor, weight + hold
+            image = pull / weight  # Mika eq. (10)
+            # The image where it can be trusted; else a new start, and after two of them a stop.
+            inside = g.all_columns((image >= low[None]) & (image <= high[None]))
+            good = inside & (weight > size * CANCELLED)
+            stopped = tries > 2.5
+            tries = tries + xp.where(good, 0.0, 1.0)
+            start = xp.where(xp.equal(xp.round(tries), 2.0), best * 0.0, best)
+            Y = xp.where(stopped, Y, xp.where(good, image, start))
+        return Y + radial.origin
 
-
-def _fixed_point(
-    g: Graph, solver: FixedPoint, subspace: Subspace, kernel: RadialKernel, Z: Traced, steps: int
-) -> Traced:
-    """Mika's iteration, unrolled; see :mod:`mercer.preimage.fixed_point` for the same in NumPy."""
-    xp, radial = g.xp, RadialNodes(g, kernel, subspace.support)
-    low, high = Sweep(subspace, kernel).box
-    G = Z @ subspace.coef.T + subspace.mean[None]
-    best = xp.take(radial.support, g.place_of("ArgMax", G))
-    Y = anchor = g.X - radial.origin
-    hold, tries = None, g.sum(anchor) * 0.0
-    for _ in range(steps):
-        _, slope = radial.profile_and_slope(Y)
-        delta = G * slope  # Mika eq. (9)
-        pull = delta @ radial.support
-        weight, size = g.sum(delta), g.sum(xp.abs(delta))
-        if solver.input_weight:
-            hold = hold or xp.maximum(weight, 0.0) * solver.input_weight
-            pull, weight = pull + hold * anchor, weight + hold
-        image = pull / weight  # Mika eq. (10)
-        # The image where it can be trusted; else a new start, and after two of them a stop.
-        inside = g.all_columns((image >= low[None]) & (image <= high[None]))
-        good = inside & (weight > size * CANCELLED)
-        stopped = tries > 2.5
-        tries = tries + xp.where(good, 0.0, 1.0)
-        start = xp.where(xp.equal(xp.round(tries), 2.0), best * 0.0, best)
-        Y = xp.where(stopped, Y, xp.where(good, image, start))
-    return Y + radial.origin
-
-
-def _smoother(g: Graph, solver: Smoother, subspace: Subspace, Z: Traced) -> Traced:
-    products = _support_scores(subspace).products
-    similarity = Z @ products[:, :-1].T + products[None, :, -1]
-    values, index = g.largest(similarity, min(int(solver.n_neighbors), subspace.n_support))
-    weight = values - g.sum(similarity, "ReduceMin")
-    # All equally similar: the plain mean.
-    weight = g.xp.where(g.sum(weight, "ReduceMax") > 0.0, weight, 1.0)
-    weight = weight / g.sum(weight)
-    # With the mean taken off, the weighted sum does not lose what distinguishes the points.
-    origin: Array = subspace.support.mean(axis=0)
-    points = g.xp.take(subspace.support - origin, index)
-    weighted = points * g.with_axis("Unsqueeze", weight, 2)
-    return g.with_axis("ReduceSum", weighted, 1, keepdims=0) + origin[None]
-
-
-def _support_scores(subspace: Subspace) -> SupportScores:
-    """In float64: these are constants of the graph, and shall bring no rounding of their own."""
-    return SupportScores(_as_type(subspace, np.float64))
+    def _smoother(self, solver: Smoother, Z: Traced) -> Traced:
+        g, subspace = self.g, self.subspace
+        products = SupportScores(self._wide).products
+        similarity = Z @ products[:, :-1].T + products[None, :, -1]
+        values, index = g.largest(similarity, min(int(solver.n_neighbors), subspace.n_support))
+        weight = values - g.sum(similarity, "ReduceMin")
+        # All equally similar: the plain mean.
+        weight = g.xp.where(g.sum(weight, "ReduceMax") > 0.0, weight, 1.0)
+        weight = weight / g.sum(weight)
+        # With the mean taken off, the weighted sum does not lose what distinguishes the points.
+        origin: Array = subspace.support.mean(axis=0)
+        points = g.xp.take(subspace.support - origin, index)
+        weighted = points * g.with_axis("Unsqueeze", weight, 2)
+        return g.with_axis("ReduceSum", weighted, 1, keepdims=0) + origin[None]
 
 
 def _as_type(subspace: Subspace, dtype: Precision) -> Subspace:
@@ -297,18 +284,13 @@ def _as_type(subspace: Subspace, dtype: Precision) -> Subspace:
     return replace(subspace.astype(dtype), support=subspace.support.astype(dtype))
 
 
-def _check(
-    subspace: Subspace, wanted: Sequence[str], known: Sequence[str], steps: int, dtype: str
-) -> None:
+def _check(subspace: Subspace, wanted: Names, known: Names, steps: int, dtype: str) -> None:
     if subspace.points.is_sparse:
-        raise ModelFileError(
-            "ONNX has no sparse rows as input; fit to X.toarray(), or to TruncatedSVD of X."
-        )
+        remedy = "fit to X.toarray(), or to TruncatedSVD of X."
+        raise ModelFileError(f"ONNX has no sparse rows as input; {remedy}")
     if not subspace.points.has_coordinates:
-        raise ModelFileError(
-            f"the input of {subspace.kernel!r} is not a table of numbers; export a model with a "
-            "kernel of vectors."
-        )
+        what = f"the input of {subspace.kernel!r} is not a table of numbers"
+        raise ModelFileError(f"{what}; export a model with a kernel of vectors.")
     unknown = [name for name in wanted if name not in known]
     if unknown or not wanted:
         raise DataError(f"outputs={list(wanted)!r}: give some of {', '.join(map(repr, known))}.")
@@ -316,10 +298,8 @@ def _check(
     check_choice("dtype", dtype, ("float32", "float64"))
     rounding = _rounding(subspace) if dtype == "float32" else 0.0
     if rounding > ROUNDING:
-        warn(
-            f"in float32 the outputs differ by up to {rounding:.1g} of the largest one; "
-            "use dtype='float64', fewer components, or standardised data."
-        )
+        coarse = f"in float32 the outputs differ by up to {rounding:.1g} of the largest one"
+        warn(f"{coarse}; use dtype='float64', fewer components, or standardised data.")
 
 
 def _rounding(subspace: Subspace) -> float:

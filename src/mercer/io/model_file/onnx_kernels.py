@@ -132,9 +132,7 @@ class Graph:
 
     def number(self, value: Any, /) -> str:
         """A constant in the graph's precision; scalars and arrays."""
-        return self._constant(
-            np.ascontiguousarray(value, dtype=self.dtype).reshape(np.shape(value))
-        )
+        return self._constant(np.asarray(value, dtype=self.dtype, order="C"))
 
     def with_axis(self, kind: str, value: Traced, axis: int, **attributes: int) -> Traced:
         """A node that takes its axis as an input, as reductions do."""
