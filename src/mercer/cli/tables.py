@@ -56,7 +56,7 @@ def open_input(
         if kept and like is None and not reading.columns:
             reading = replace(reading, drop=(*reading.drop, *kept))
         fill = fill if look.kind in TEXT else None
-        table = _open(look, reading, like, allow_nan=allow_nan or fill is not None)
+        table = _open(look, reading, like=like, allow_nan=allow_nan or fill is not None)
         if fill is not None:
             table = table.map(fill, table.rows.shape[1], table.rows.columns)
         yield replace(table, beside={**table.beside, **kept})
