@@ -182,11 +182,9 @@ def open_plain(path: Path) -> Iterator[BinaryIO]:
 def refuse_bomb(path: Path, size: int, compressed: int) -> None:
     """Raise if what is unpacked, or declared to be, is out of all proportion."""
     if size > MUCH and size > TIMES * compressed:
-        raise DataError(
-            f"'{path}' unpacks to {size >> 20} MB, {size // max(compressed, 1)} times what it "
-            "takes, and rows of numbers do not; if it holds such rows, unpack it, and give the "
-            "plain file."
-        )
+        much = f"{size >> 20} MB, {size // max(compressed, 1)} times what it takes"
+        remedy = "if it holds such rows, unpack it, and give the plain file."
+        raise DataError(f"'{path}' unpacks to {much}, and rows of numbers do not; {remedy}")
 
 
 def look_inside(path: Path) -> None:
@@ -200,19 +198,20 @@ class _Decompressed(io.RawIOBase):
     """The bytes inside a compressed file; a place is found by unpacking what lies before it."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._path, self._opened = path, contextlib.ExitStack()
         self._begin()
 
     def _begin(self) -> None:
-        kind = self._path.suffix.lower()
+        self._opened.close()
+        kind, opened = self._path.suffix.lower(), self._opened.enter_context
         self._place = 0
         if kind == ".zst":
             arrow = require("pyarrow", "io")
-            self._file = arrow.OSFile(str(self._path))
-            self._stream = arrow.CompressedInputStream(self._file, "zstd")
+            self._file = opened(arrow.OSFile(str(self._path)))
+            self._stream = opened(arrow.CompressedInputStream(self._file, "zstd"))
         else:
-            self._file = self._path.open("rb")
-            self._stream = (gzip if kind == ".gz" else lzma).open(self._file)
+            self._file = opened(self._path.open("rb"))
+            self._stream = opened((gzip if kind == ".gz" else lzma).open(self._file))
 
     def readable(self) -> bool:
         return True
@@ -232,17 +231,11 @@ class _Decompressed(io.RawIOBase):
         if whence == io.SEEK_END or place < 0:
             raise io.UnsupportedOperation("the end of a compressed file is not known")
         if place < self._place:
-            self._end()
             self._begin()
         while self._place < place and self.read(min(place - self._place, SKIP)):
             pass
         return self._place
 
     def close(self) -> None:
-        if not self.closed:
-            self._end()
+        self._opened.close()
         super().close()
-
-    def _end(self) -> None:
-        self._stream.close()
-        self._file.close()

@@ -104,6 +104,7 @@ class Dialect:
         return fields
 
 
+@dataclass(eq=False)
 class Look(os.PathLike[str]):
     """What a file says about itself, from one look at its beginning that is handed on.
 
@@ -122,15 +123,13 @@ class Look(os.PathLike[str]):
         Of an .npz archive or a Zarr store: which array.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        header_row: int | None = None,
-        sheet: str | None = None,
-        array: str | None = None,
-    ) -> None:
-        self.path, self.kind = path, path.suffix.lower()
-        self.header_row, self.sheet, self.array = header_row, sheet, array
+    path: Path
+    header_row: int | None = None
+    sheet: str | None = None
+    array: str | None = None
+
+    def __post_init__(self) -> None:
+        self.kind = self.path.suffix.lower()
 
     def __fspath__(self) -> str:
         return os.fspath(self.path)
@@ -327,17 +326,13 @@ def delimiter_of(line: str, path: Path) -> str:
     """Comma, semicolon, tab or bar, whichever a line has most of."""
     delimiter = max(DELIMITERS, key=line.count)
     if (width := 1 + line.count(delimiter)) > MOST_COLUMNS:
-        raise DataError(
-            f"'{path}' has {width:,} columns, and of a text at most {MOST_COLUMNS:,} are read; "
-            "save it as .npy, which has no such limit, or swap rows and columns if they are meant "
-            "to be."
-        )
+        what = f"'{path}' has {width:,} columns, and of a text at most {MOST_COLUMNS:,} are read"
+        remedy = "save it as .npy, which has no such limit, or swap rows and columns if they are "
+        raise DataError(f"{what}; {remedy}meant to be.")
     if delimiter not in line and len(line.split()) > 1 and all(map(is_number, line.split())):
         plain = f"{quoted(path)} > {quoted(path.with_suffix('.csv'))}"
-        raise DataError(
-            f"'{path}' separates numbers by spaces, but only commas, semicolons and tabs are read; "
-            f"change them: sed 's/^ *//; s/ *$//; s/[ ][ ]*/,/g' {plain}"
-        )
+        blanks = f"'{path}' separates numbers by spaces, but only commas, semicolons and tabs are "
+        raise DataError(f"{blanks}read; change them: sed 's/^ *//; s/ *$//; s/[ ][ ]*/,/g' {plain}")
     return delimiter
 
 

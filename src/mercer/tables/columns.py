@@ -215,9 +215,8 @@ class Category:
 
     def codes(self, values: Array) -> Array:
         """The slot of each value, (n,): NaN for a missing value, -1 for an unseen one."""
-        return np.array(
-            [np.nan if is_absent(v) else self._slots.get(v, -1) for v in values.tolist()], float
-        )
+        slots = {None: np.nan, **self._slots}
+        return np.array([np.nan if v != v else slots.get(v, -1) for v in values.tolist()], float)
 
     def encode(self, values: Array) -> Array:
         """(n,) values as an (n, c) block: NaN for a missing value, zeros for an unseen one."""
@@ -299,9 +298,8 @@ class Date:
     def encode(self, values: Array) -> Array:
         """(n,) dates as an (n, width) block."""
         dates = self._dates(values)
-        return np.hstack(
-            [self.number.encode(self.codes(dates)), self.gain * angles(dates, self.cycles)]
-        )
+        number = self.number.encode(self.codes(dates))
+        return np.hstack([number, self.gain * angles(dates, self.cycles)])
 
     def codes(self, values: Array) -> Array:
         """Units since the first date, (n,)."""
@@ -383,9 +381,8 @@ def parse_dates(values: Array, form: str) -> Array:
         try:
             found[i] = datetime.strptime(str(value).strip(), form)
         except ValueError as error:
-            raise WrongCellError(
-                i, f"has {value!r}", f", which is not a date like {form}"
-            ) from error
+            unlike = f", which is not a date like {form}"
+            raise WrongCellError(i, f"has {value!r}", unlike) from error
     return found
 
 

@@ -98,12 +98,10 @@ def have_one_unit(columns: Mapping[str, Array]) -> bool:
     odd = [name for name, value in largest.items() if value > ONE_UNIT * middle]
     rest = [x for name, x in columns.items() if name not in odd]
     if 0 < len(odd) <= 3 and len(rest) > 20 and one_unit(rest):
-        warn(
-            f"{len(rest)} of {len(columns)} columns seem to have one unit, and "
-            f"{names_text(odd)} another, so that all are scaled; where that is a label or a "
-            "result, leave it out (" + as_kind(odd[0], "drop") + "), and the others stay as they "
-            "are."
-        )
+        units = f"{len(rest)} of {len(columns)} columns seem to have one unit, and "
+        units += f"{names_text(odd)} another, so that all are scaled; where that is a label or a "
+        out = "result, leave it out (" + as_kind(odd[0], "drop") + ")"
+        warn(units + out + ", and the others stay as they are.")
     return False
 
 
@@ -147,10 +145,9 @@ def decide(frame: Frame, name: str, asked: str | None, scale: str, weight: float
         where = frame.place(int(np.isinf(values).argmax()))
         raise DataError(f"column {name!r} contains infinity in {where}; remove such rows.")
     if rounded and asked in ("number", "raw"):
-        raise DataError(
-            f"column {name!r} {_TOO_LONG}, and they would come back changed; subtract the same "
-            "whole number from all of them, give them as texts, or leave the column out."
-        )
+        remedy = "subtract the same whole number from all of them, give them as texts, or leave "
+        changed = f"column {name!r} {_TOO_LONG}, and they would come back changed"
+        raise DataError(f"{changed}; {remedy}the column out.")
     plain = asked in ("number", "category", "raw")
     if not plain and (date := _date(name, present, weight, cycles)):
         return date

@@ -41,10 +41,8 @@ def refuse_missing(rows: Array, encoder: TableEncoder, place: Place = "row {}".f
     n = int(missing.sum())
     values = "1 value is" if n == 1 else f"{n} values are"
     more = f" (and others of {names_text([name for name, _ in others])})" if others else ""
-    raise DataError(
-        f"Input X contains NaN: {values} missing in column {name!r}, the first in "
-        f"{place(int(missing.argmax()))}{more}. " + _REMEDY
-    )
+    first = f"in column {name!r}, the first in {place(int(missing.argmax()))}{more}"
+    raise DataError(f"Input X contains NaN: {values} missing {first}. " + _REMEDY)
 
 
 _REMEDY = Remedy(

@@ -112,11 +112,10 @@ class Encoder:
         cls = type(value)
         word = _registry.word_of(cls)
         if word is None:
-            raise ModelFileError(
-                "a model file holds mercer's own classes and those that were registered, and "
-                f"{cls.__module__}:{cls.__qualname__} is not one of them; call "
-                f"mercer.register({cls.__name__}) before save, and before load."
-            )
+            known = "a model file holds mercer's own classes and those that were registered"
+            other = f"{cls.__module__}:{cls.__qualname__} is not one of them"
+            remedy = f"call mercer.register({cls.__name__}) before save, and before load."
+            raise ModelFileError(f"{known}, and {other}; {remedy}")
         # An estimator that is a parameter is a pattern: whether it was fitted does not matter.
         is_estimator = isinstance(value, BaseEstimator)
         self._inside_parameters += is_estimator
