@@ -25,7 +25,6 @@ from mercer.estimators import (
 )
 from mercer.estimators.base import OF_COLUMNS, Estimator
 from mercer.estimators.door import Verb, as_asked, verb
-from mercer.io import Choice
 from mercer.model.rank import usual_rule
 from mercer.tables.encoder import TableEncoder
 from mercer.tables.frames import Frame, absent, as_list, as_one_row, objects, take_apart
@@ -303,7 +302,7 @@ class TableModel(Estimator):
 
     def _open(self, X: Any) -> Opened:
         """The rows as the model is going to see them, and what makes them so."""
-        how = Opening(self.encoder, Choice(), self.missing, self._asked(), as_table=True)
+        how = Opening(self.encoder, None, self.missing, self._asked(), as_table=True)
         named = isinstance(X, str | os.PathLike)
         return how.of_file(X) if named else how.of_frame(take_apart(X))
 

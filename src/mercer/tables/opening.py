@@ -128,17 +128,19 @@ class Opening:
     """
 
     encoder: TableEncoder | None = None
-    choice: Choice = Choice()  # noqa: RUF009  (frozen)
+    choice: Choice | None = None
     missing: str = "auto"
     model: Estimator = None
     as_table: bool = False
 
     def of_file(self, path: PathLike) -> Opened:
         """A file that :func:`open_encoded` reads."""
-        look, choice, encoder = Look.at(path), self.choice, clone(self.encoder or TableEncoder())
+        look, choice = Look.at(path), self.choice or Choice()
+        encoder = clone(self.encoder or TableEncoder())
         if _is_mixed(look, encoder, choice):
             kinds = (encoder.kinds or {}).items()
-            return self.of_frame(_read(look, choice, [n for n, k in kinds if k == "category"]))
+            frame = _read(look, choice, [name for name, kind in kinds if kind == "category"])
+            return replace(self, choice=choice).of_frame(frame)
         takes_nan = takes_missing(self.model)
         plain = not look.images and look.kind != ".mtx"
         table = open_table(look, choice, allow_nan=plain or takes_nan)
@@ -165,11 +167,12 @@ class Opening:
         )
 
     def of_frame(self, frame: Frame) -> Opened:
-        """Columns in memory."""
-        encoder, labels = clone(self.encoder or TableEncoder()), self.choice.labels
-        used = {name: values for name, values in frame.columns.items() if name not in labels}
+        """Columns in memory; of a file, where there is a choice, with some beside the vectors."""
+        encoder, labels = clone(self.encoder or TableEncoder()), self.choice and self.choice.labels
+        used = {name: x for name, x in frame.columns.items() if name not in (labels or ())}
         encoder.fit(replace(frame, columns=used))
-        table = Table(MemoryRows(encoder.transform(frame)), _beside(encoder, frame, self.choice))
+        beside = {} if self.choice is None else _beside(encoder, frame, self.choice)
+        table = Table(MemoryRows(encoder.transform(frame)), beside)
         return self._completed(table, encoder, frame.place)
 
     def _completed(self, table: Table, encoder: TableEncoder, place: Place) -> Opened:
@@ -301,7 +304,7 @@ def open_encoded(
     ['glucose', 'pedigree']
     """
     how = ("auto", MissingKernelPCA()) if allow_nan else ("refuse", None)
-    opened = Opening(encoder, choice or Choice(), *how).of_file(Look.at(path, array))
+    opened = Opening(encoder, choice, *how).of_file(Look.at(path, array))
     return opened.table, opened.encoder
 
 
