@@ -129,12 +129,12 @@ def names_text(names: Sequence[str]) -> str:
 def other_use(what: str, names: Sequence[str]) -> Remedy:
     """What may be done with columns that are not numbers; ``what`` are they called."""
     drop, label = argument("drop", [*names]), argument("label", names[0])
-    return f"leave {what} out with " + drop + ", keep the classes with " + label
+    return f"leave {what} out with " + drop + ", or keep the classes with " + label
 
 
 def unknown_ending(path: Path, known: Iterable[str]) -> str:
     """What is said of a file of no known kind."""
-    return f"'{path.name}': the ending '{path.suffix}' is not known; give {', '.join(known)}"
+    return f"'{path.name}': the ending '{path.suffix}' is not known; give one of {', '.join(known)}"
 
 
 def at_line(number: int, path: Path, what: str) -> DataError:
