@@ -47,11 +47,10 @@ def inverse(model: str, data: str, **how: Any) -> None:
         _convert(lambda rows: fitted.inverse_transform(rows.X), feature_names(fitted), **how)
     except ColumnsError as error:  # rows where scores belong
         shown = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
-        raise DataError(
-            f"'{data}' does not hold the scores of this model, {shown}; write them by 'mercer "
-            f"transform {quote(model)} DATA -o scores.csv', or, if these are rows, use 'mercer "
-            f"denoise {quote(model)} {quote(data)}'."
-        ) from error
+        what = f"'{data}' does not hold the scores of this model, {shown}"
+        write = f"write them by 'mercer transform {quote(model)} DATA -o scores.csv'"
+        use = f"use 'mercer denoise {quote(model)} {quote(data)}'."
+        raise DataError(f"{what}; {write}, or, if these are rows, {use}") from error
 
 
 @options.command(short_help="Remove noise from rows.")

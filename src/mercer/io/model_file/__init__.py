@@ -9,14 +9,7 @@ from mercer.io.model_file.file import ModelInfo, describe, read_model, write_mod
 if TYPE_CHECKING:
     from mercer.io.model_file.onnx_export import export_onnx
 
-__all__ = [
-    "ModelInfo",
-    "Tensor",
-    "describe",
-    "export_onnx",
-    "read_model",
-    "write_model",
-]
+__all__ = ["ModelInfo", "Tensor", "describe", "export_onnx", "read_model", "write_model"]
 
 
 def __getattr__(name: str) -> Any:

@@ -105,10 +105,11 @@ class Encoder:
     def encode_object(self, value: object, name: str) -> Tagged:
         """A registered class with its parameters, and what a fit has found."""
         if isinstance(value, FunctionKernel):
-            raise ModelFileError(
-                "a function kernel is code, which a model file never holds; compute "
-                "k(train, train) and fit with kernel='precomputed', or fit again where it is used."
+            remedy = (
+                "compute k(train, train) and fit with kernel='precomputed', or fit again where "
             )
+            code = "a function kernel is code, which a model file never holds"
+            raise ModelFileError(f"{code}; {remedy}it is used.")
         cls = type(value)
         word = _registry.word_of(cls)
         if word is None:
