@@ -147,10 +147,9 @@ class TableEncoder(TransformerMixin, Estimator):
             raise DataError("the rows have no variance: all are alike; give rows that differ.")
         if not used:
             shell = "--category NAME (or --number, --date)."
-            none = f"no column is left for the kernel ({'; '.join(self.describe()[:5])}); say what "
-            raise DataError(
-                none + "they are: " + Remedy("TableEncoder(name='category').", shell=shell)
-            )
+            remedy = "say what they are: " + Remedy("TableEncoder(name='category').", shell=shell)
+            left_out = "; ".join(self.describe()[:5])
+            raise DataError(f"no column is left for the kernel ({left_out}); " + remedy)
         self.n_features_in_ = len(self.columns_)
         vars(self).pop("feature_names_in_", None)
         if frame.container != "array":
