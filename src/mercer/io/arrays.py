@@ -142,10 +142,8 @@ def table_shape(shape: tuple[int, ...], what: str) -> tuple[int, int]:
         raise DataError(f"{what} has shape {shape}; give from 1 to {MOST_COLUMNS:,} columns.")
     if len(shape) != 2:
         flat = f"({shape[0]}, -1)" if len(shape) > 2 else "(-1, 1)"
-        raise DataError(
-            f"{what} has shape {shape}, not that of a table; load it in Python as X, and write "
-            f"numpy.save('flat.npy', X.reshape{flat})."
-        )
+        remedy = f"load it in Python as X, and write numpy.save('flat.npy', X.reshape{flat})."
+        raise DataError(f"{what} has shape {shape}, not that of a table; {remedy}")
     return int(shape[0]), int(shape[1])
 
 
@@ -189,10 +187,9 @@ class ZarrRows(Source):
         declared = math.prod(-(-n // c) for n, c in zip(self.shape, pieces, strict=True))
         stored = len(stamps([self.path]))
         if declared > _SPARSE * stored or size > available_bytes() // 2:
-            raise DataError(
-                f"'{self.path}' declares {declared} chunks of {size >> 20} MB and has {stored} "
-                "files; it is damaged, or its chunks are too large: write it again."
-            )
+            what = f"declares {declared} chunks of {size >> 20} MB and has {stored} files"
+            remedy = "it is damaged, or its chunks are too large: write it again."
+            raise DataError(f"'{self.path}' {what}; {remedy}")
 
     def read(self, start: int, stop: int) -> Iterator[Array]:
         # From one edge of the stored chunks to the next, so that none is decoded twice.

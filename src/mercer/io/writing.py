@@ -110,10 +110,8 @@ def _as_table(given: Any, columns: Names | None) -> Table:
     names = getattr(given, "columns", None) if columns is None else columns
     if X.ndim != 2 or X.dtype.kind not in "fiub" or (names is not None and len(names) != len(X.T)):
         count = "" if names is None else f" with {len(names)} names"
-        raise OutputError(
-            f"an array of shape {X.shape} and dtype {X.dtype}{count} is not a table of numbers; "
-            "give one of shape (n, d), and d names if any."
-        )
+        what = f"an array of shape {X.shape} and dtype {X.dtype}{count} is not a table of numbers"
+        raise OutputError(f"{what}; give one of shape (n, d), and d names if any.")
     return Table(MemoryRows(X, names))
 
 

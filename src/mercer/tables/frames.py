@@ -217,10 +217,8 @@ def _from_array(X: Any) -> Frame:
         none = f"0 feature(s) (shape={values.shape})"
         raise DataError(f"{none} while a minimum of 1 is required; give columns.")
     if values.ndim != 2:
-        raise DataError(
-            f"Expected 2D array, got shape {values.shape} instead. Give a data frame. "
-            "Reshape your data: X.reshape(-1, 1) if it has one feature."
-        )
+        remedy = "Give a data frame. Reshape your data: X.reshape(-1, 1) if it has one feature."
+        raise DataError(f"Expected 2D array, got shape {values.shape} instead. {remedy}")
     if values.dtype.kind == "c":
         raise DataError("Complex data not supported; give real and imaginary parts as columns.")
     names = [f"x{j}" for j in range(values.shape[1])]

@@ -186,16 +186,12 @@ class Opening:
         wanting = np.asarray(missing.any(axis=1) if way == "drop" else missing.all(axis=1))
         kept = np.flatnonzero(~wanting)
         if len(kept) < 2:
-            raise DataError(
-                f"{len(kept)} of {len(rows)} rows are left without those with missing values; "
-                "fill them in: " + argument("missing", "auto") + "."
-            )
+            few = f"{len(kept)} of {len(rows)} rows are left without those with missing values"
+            raise DataError(f"{few}; fill them in: " + argument("missing", "auto") + ".")
         if way == "fill" and wanting.any():
-            raise DataError(
-                f"of {counted(int(wanting.sum()), 'row')} no value is known, the first is "
-                f"{place(int(wanting.argmax()))}; remove them, or leave them out: "
-                + argument("missing", "auto")
-            )
+            empty = f"of {counted(int(wanting.sum()), 'row')} no value is known, the first is "
+            remedy = "; remove them, or leave them out: " + argument("missing", "auto")
+            raise DataError(empty + place(int(wanting.argmax())) + remedy)
         note, filler = note_of(rows, encoder, way, wanting), None
         incomplete, rows = MemoryRows(rows).fingerprint(), rows[kept]
         if np.isnan(rows).any() and not takes_missing(self.model):
