@@ -199,14 +199,14 @@ def _arrow_reader(csv: Any, file: Any, rows: CsvRows) -> Any:
     dialect = rows._dialect
     names = [dialect.names[i] for i in rows._use]
     missing = [*MISSING, *map(str.upper, MISSING), *map(str.title, MISSING), "NaN"]
-    reading = csv.ReadOptions(column_names=dialect.names, block_size=BLOCK)
-    parsing = csv.ParseOptions(delimiter=dialect.delimiter, quote_char=False)
-    converting = csv.ConvertOptions(
+    reads = csv.ReadOptions(column_names=dialect.names, block_size=BLOCK)
+    parses = csv.ParseOptions(delimiter=dialect.delimiter, quote_char=False)
+    converts = csv.ConvertOptions(
         include_columns=names,
         column_types=dict.fromkeys(names, float64()),
         null_values=missing if rows.allow_nan else [],
     )
-    return csv.open_csv(file, reading, parsing, converting)
+    return csv.open_csv(file, read_options=reads, parse_options=parses, convert_options=converts)
 
 
 def _complain(text: str) -> str:
