@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from numbers import Real
 
 import numpy as np
@@ -18,7 +19,9 @@ from mercer.alternatives._base import (
     SEEN,
     ReversibleAlternative,
     centred,
+    leading_axes,
     refuse_outside,
+    settle,
     warn_unsettled,
 )
 from mercer.exceptions import DataError
@@ -266,8 +269,10 @@ class PrincipalCurve(ReversibleAlternative):
         levels: list[_Level] = []
         for df in self._schedule(len(X)):
             progress.announce("principal curve", len(levels))
-            levels.append(_settle(X, line, df, self.tol, self.max_iter))
-            line = levels[-1].line
+            line, t, error, rounds, settled = settle(X, line, partial(_smooth, X, df), self)
+            extent = float(np.subtract(*np.quantile(t, [0.9, 0.1])))
+            noise = _dimensions(X - line.at(t))
+            levels.append(_Level(df, line, error, extent, noise, rounds, settled))
             chosen = len(levels) - 1
             if self.df is None:
                 chosen = int(np.argmin(_criteria(levels, len(X))))
@@ -303,20 +308,6 @@ class _Level:
     settled: bool
 
 
-def _settle(X: Array, line: Polyline, df: float, tol: float, max_iter: int) -> _Level:
-    """Project and smooth in turns until the mean squared distance settles."""
-    t, apart = line.project(X)
-    error, settled, rounds = float(apart.mean()), False, 0
-    while not settled and rounds < max_iter:
-        rounds += 1
-        line = _smooth(X, t, line, df)
-        t, apart = line.project(X)
-        before, error = error, float(apart.mean())
-        settled = abs(before - error) <= tol * error
-    extent = float(np.subtract(*np.quantile(t, [0.9, 0.1])))
-    return _Level(df, line, error, extent, _dimensions(X - line.at(t)), rounds, settled)
-
-
 def _dimensions(residuals: Array) -> float:
     """How many dimensions round noise of this covariance would have, less that of the curve."""
     C = residuals.T @ residuals
@@ -339,7 +330,7 @@ def _criteria(levels: list[_Level], n: int) -> list[float]:
     return [criterion(level) for level in levels]
 
 
-def _smooth(X: Array, t: Array, line: Polyline, df: float) -> Polyline:
+def _smooth(X: Array, df: float, line: Polyline, t: Array) -> Polyline:
     """The conditional mean of the rows given t, run through at unit speed again."""
     spline = PenalizedSpline.fit(t, X, line.length, df, closed=line.closed)
     first, last = (0.0, line.length) if line.closed else (t.min(), t.max())
@@ -353,8 +344,7 @@ def _grid(start: float, end: float, closed: bool) -> Array:
 
 def _first_line(X: Array, *, closed: bool) -> Polyline:
     """The first principal component, or the ellipse of the first two."""
-    _, s, Vt = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
-    Vt = Vt * linalg.fix_signs(Vt.T)[:, None]
+    Vt, s = leading_axes(X - X.mean(axis=0), 2)
     if not closed:
         z = X @ Vt[0]
         return Polyline.through(_grid(z.min(), z.max(), closed)[:, None] * Vt[0], closed=False)
