@@ -81,44 +81,33 @@ class Polyline:
 DEGREE = 3
 
 
-@dataclass(frozen=True)
-class PenalizedSpline:
-    """A cubic spline on [0, length] into d dimensions; of period ``length`` if closed."""
+def smoothed(t: Array, X: Array, length: float, df: float, at: Array, *, closed: bool) -> Array:
+    """Columns of X as functions of t on [0, length], smoothed by cubic splines, at new places.
 
-    coef: Array
-    length: float
-    closed: bool
+    Least squares with a penalty on the curvature that leaves ``df`` degrees of freedom; of period
+    ``length`` if closed. The penalty is that of Eilers & Marx (1996, Statistical Science 11):
+    second differences of the coefficients of B-splines on equal intervals. Degrees of freedom are
+    the trace of the smoothing matrix; 2 is a straight line, and 1 the mean for closed curves.
 
-    @classmethod
-    def fit(cls, t: Array, X: Array, length: float, df: float, *, closed: bool) -> PenalizedSpline:
-        """Least squares with a penalty on the curvature that leaves ``df`` degrees of freedom.
-
-        The penalty is that of Eilers & Marx (1996, Statistical Science 11): second differences of
-        the coefficients of B-splines on equal intervals. Degrees of freedom are the trace of the
-        smoothing matrix; 2 is a straight line, and 1 the mean for closed curves.
-
-        O(n k + k³) time for k coefficients, k a few times ``df``.
-        """
-        pieces = max(20, int(4 * df))
-        B = basis(t, length, pieces, closed=closed)
-        k = B.shape[1]
-        D = np.diff(np.eye(k)[np.arange(k + 2 * closed) % k], 2, axis=0)  # around, if it is closed
-        G, P = B.T @ B, D.T @ D
-        P *= np.trace(G) / np.trace(P)
-        P += 1e-12 * np.trace(G) / k * np.eye(k)
-        # G + P has full rank even where no point lies: a straight line that B does not see is none.
-        # W' (G + P) W = I and W' G W = diag(g), so that the smoother is diagonal for every penalty.
-        g, W = eigh(G, G + P)
-        g = np.clip(g, 0.0, 1.0)
-        shares = g / (g + _penalty(g, df) * (1 - g))
-        right = W.T @ (B.T @ X)
-        # W (diag(g) + lam diag(1 - g))⁻¹ W' B' X, with 0/0 = 0 where nothing is known
-        inverse = np.divide(shares, g, out=np.zeros_like(g), where=g > 1e-12)
-        return cls(W @ (inverse[:, None] * right), float(length), closed)
-
-    def __call__(self, t: Array) -> Array:
-        pieces = len(self.coef) if self.closed else len(self.coef) - DEGREE
-        return np.asarray(basis(t, self.length, pieces, closed=self.closed) @ self.coef)
+    O(n k + k³) time for k coefficients, k a few times ``df``.
+    """
+    pieces = max(20, int(4 * df))
+    B = basis(t, length, pieces, closed=closed)
+    k = B.shape[1]
+    D = np.diff(np.eye(k)[np.arange(k + 2 * closed) % k], 2, axis=0)  # around, if it is closed
+    G, P = B.T @ B, D.T @ D
+    P *= np.trace(G) / np.trace(P)
+    P += 1e-12 * np.trace(G) / k * np.eye(k)
+    # G + P has full rank even where no point lies: a straight line that B does not see is none.
+    # W' (G + P) W = I and W' G W = diag(g), so that the smoother is diagonal for every penalty.
+    g, W = eigh(G, G + P)
+    g = np.clip(g, 0.0, 1.0)
+    shares = g / (g + _penalty(g, df) * (1 - g))
+    right = W.T @ (B.T @ X)
+    # W (diag(g) + lam diag(1 - g))⁻¹ W' B' X, with 0/0 = 0 where nothing is known
+    inverse = np.divide(shares, g, out=np.zeros_like(g), where=g > 1e-12)
+    coef = W @ (inverse[:, None] * right)
+    return np.asarray(basis(at, length, pieces, closed=closed) @ coef)
 
 
 def basis(t: Array, length: float, pieces: int, *, closed: bool) -> Array:
@@ -332,9 +321,10 @@ def _criteria(levels: list[_Level], n: int) -> list[float]:
 
 def _smooth(X: Array, df: float, line: Polyline, t: Array) -> Polyline:
     """The conditional mean of the rows given t, run through at unit speed again."""
-    spline = PenalizedSpline.fit(t, X, line.length, df, closed=line.closed)
     first, last = (0.0, line.length) if line.closed else (t.min(), t.max())
-    rough = Polyline.through(spline(_grid(first, last, line.closed)), closed=line.closed)
+    grid = _grid(first, last, line.closed)
+    nodes = smoothed(t, X, line.length, df, grid, closed=line.closed)
+    rough = Polyline.through(nodes, closed=line.closed)
     return Polyline.through(rough.at(_grid(0.0, rough.length, line.closed)), closed=line.closed)
 
 
