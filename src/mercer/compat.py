@@ -167,14 +167,10 @@ class KernelPCA(decomposition.KernelPCA, Estimator):  # type: ignore[misc]
         """The kernel as one of ours; None where only scikit-learn's function knows it."""
         if callable(self.kernel) or self.kernel == "precomputed":
             return None
-        gamma, coef0 = float(self.gamma_), float(self.coef0)
-        kernel: Kernel = {
-            "linear": kernels.Linear(),
-            "cosine": kernels.Cosine(),
-            "rbf": kernels.Gaussian(gamma=gamma),
-            "poly": kernels.Polynomial(self.degree, gamma=gamma, coef0=coef0),
-            "sigmoid": kernels.Sigmoid(gamma=gamma, coef0=coef0),
-        }[self.kernel]
+        kernel = kernels.as_kernel(self.kernel)
+        numbers = {"gamma": float(self.gamma_), "coef0": float(self.coef0), "degree": self.degree}
+        own = kernel.get_params(deep=False).keys() & numbers
+        kernel.set_params(**{name: numbers[name] for name in own})
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", DegenerateKernelWarning)

@@ -1,8 +1,8 @@
 """What all alternatives have in common: the checks at the door, and the way there and back."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from typing import ClassVar, Self
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -150,6 +150,31 @@ def largest_entry(samples: Array, noun: str = "samples") -> float:
     if largest == 0:
         raise DataError(f"all entries are zero; give {noun} with something in them.")
     return largest
+
+
+def settle(
+    X: Array, shape: Any, refit: Callable[[Any, Any], Any], how: Any, smallest: float = 0.0
+) -> tuple[Any, Any, float, int, bool]:
+    """Project rows onto a shape and refit it in turns, until the mean squared distance settles.
+
+    ``how`` has ``tol`` and ``max_iter``; an error below the ``smallest`` counts as that. The shape,
+    the places of the rows on it, the error, the number of rounds, and whether it settled.
+    """
+    place, apart = shape.project(X)
+    error, settled, rounds = float(apart.mean()), False, 0
+    while not settled and rounds < how.max_iter:
+        rounds += 1
+        shape = refit(shape, place)
+        place, apart = shape.project(X)
+        before, error = error, float(apart.mean())
+        settled = abs(before - error) <= how.tol * max(error, smallest)
+    return shape, place, error, rounds, settled
+
+
+def leading_axes(X: Array, count: int) -> tuple[Array, Array]:
+    """The first principal axes of centred rows, with fixed signs, and all singular values."""
+    _, s, Vt = np.linalg.svd(X, full_matrices=False)
+    return Vt[:count] * linalg.fix_signs(Vt[:count].T)[:, None], s
 
 
 def refuse_outside(codes: Array, outside: Array, shape: str, remedy: str) -> None:

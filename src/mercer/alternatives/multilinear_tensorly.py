@@ -2,8 +2,10 @@
 
 import math
 from dataclasses import KW_ONLY
+from functools import reduce
 
 import numpy as np
+from scipy.optimize import nnls
 from sklearn.preprocessing import normalize
 
 from mercer._base import numbers, optional
@@ -18,9 +20,6 @@ from mercer.alternatives._base import (
 )
 from mercer.alternatives.robust_pca import RobustPCA, split_rows
 from mercer.exceptions import DataError
-
-#: Steps for the codes of new samples, and their bar in units of the largest code.
-STEPS, SETTLED = 2000, 1e-8
 
 
 @with_parameters
@@ -106,34 +105,13 @@ class NonNegativeMultilinearPCA(multilinear.TensorAlternative, ReversibleAlterna
     def _encode(self, tensors: Array) -> Array:
         _check_sign(tensors, type(self).__name__)
         scale = tensors.max() or 1.0
-        factors = [U.astype(np.float64) for U in self.factors_]
-        return np.asarray(scale * _codes(tensors / scale, factors))
+        # Non-negative least squares in the span of the factors' products, which is small.
+        Q, R = np.linalg.qr(reduce(np.kron, [U.astype(np.float64) for U in self.factors_]))
+        inside = tensors.reshape(len(tensors), -1) / scale @ Q
+        return np.array([scale * nnls(R, sample, maxiter=100 * len(R))[0] for sample in inside])
 
     def _decode(self, cores: Array) -> Array:
         return multilinear.expand(cores, self.factors_)
-
-
-def _codes(X: Array, factors: list[Array]) -> Array:
-    """Non-negative least squares for the cores, by accelerated projected gradients."""
-    grams = [U.T @ U for U in factors]
-    right = multilinear.project(X, factors)
-    step = 1 / math.prod(float(np.linalg.eigvalsh(G)[-1]) for G in grams)
-    Z = ahead = np.zeros_like(right)
-    momentum = np.ones((len(X),) + (1,) * (X.ndim - 1))
-    axes = tuple(range(1, X.ndim))
-    for _ in range(STEPS):
-        gradient = multilinear.project(ahead, grams) - right
-        new = np.maximum(ahead - step * gradient, 0.0)
-        change = new - Z
-        # Momentum that points uphill is dropped, row by row (O'Donoghue & Candès 2015).
-        uphill = ((ahead - new) * change).sum(axis=axes, keepdims=True) > 0
-        momentum = np.where(uphill, 1.0, momentum)
-        grown = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
-        ahead = new + (momentum - 1) / grown * change
-        Z, momentum = new, grown
-        if np.abs(change).max() <= SETTLED * max(np.abs(Z).max(), 1e-300):
-            break
-    return Z
 
 
 def _check_sign(X: Array, name: str) -> None:

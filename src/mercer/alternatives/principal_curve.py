@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from numbers import Real
 
 import numpy as np
@@ -18,7 +19,9 @@ from mercer.alternatives._base import (
     SEEN,
     ReversibleAlternative,
     centred,
+    leading_axes,
     refuse_outside,
+    settle,
     warn_unsettled,
 )
 from mercer.exceptions import DataError
@@ -78,44 +81,33 @@ class Polyline:
 DEGREE = 3
 
 
-@dataclass(frozen=True)
-class PenalizedSpline:
-    """A cubic spline on [0, length] into d dimensions; of period ``length`` if closed."""
+def smoothed(t: Array, X: Array, length: float, df: float, at: Array, *, closed: bool) -> Array:
+    """Columns of X as functions of t on [0, length], smoothed by cubic splines, at new places.
 
-    coef: Array
-    length: float
-    closed: bool
+    Least squares with a penalty on the curvature that leaves ``df`` degrees of freedom; of period
+    ``length`` if closed. The penalty is that of Eilers & Marx (1996, Statistical Science 11):
+    second differences of the coefficients of B-splines on equal intervals. Degrees of freedom are
+    the trace of the smoothing matrix; 2 is a straight line, and 1 the mean for closed curves.
 
-    @classmethod
-    def fit(cls, t: Array, X: Array, length: float, df: float, *, closed: bool) -> PenalizedSpline:
-        """Least squares with a penalty on the curvature that leaves ``df`` degrees of freedom.
-
-        The penalty is that of Eilers & Marx (1996, Statistical Science 11): second differences of
-        the coefficients of B-splines on equal intervals. Degrees of freedom are the trace of the
-        smoothing matrix; 2 is a straight line, and 1 the mean for closed curves.
-
-        O(n k + k³) time for k coefficients, k a few times ``df``.
-        """
-        pieces = max(20, int(4 * df))
-        B = basis(t, length, pieces, closed=closed)
-        k = B.shape[1]
-        D = np.diff(np.eye(k)[np.arange(k + 2 * closed) % k], 2, axis=0)  # around, if it is closed
-        G, P = B.T @ B, D.T @ D
-        P *= np.trace(G) / np.trace(P)
-        P += 1e-12 * np.trace(G) / k * np.eye(k)
-        # G + P has full rank even where no point lies: a straight line that B does not see is none.
-        # W' (G + P) W = I and W' G W = diag(g), so that the smoother is diagonal for every penalty.
-        g, W = eigh(G, G + P)
-        g = np.clip(g, 0.0, 1.0)
-        shares = g / (g + _penalty(g, df) * (1 - g))
-        right = W.T @ (B.T @ X)
-        # W (diag(g) + lam diag(1 - g))⁻¹ W' B' X, with 0/0 = 0 where nothing is known
-        inverse = np.divide(shares, g, out=np.zeros_like(g), where=g > 1e-12)
-        return cls(W @ (inverse[:, None] * right), float(length), closed)
-
-    def __call__(self, t: Array) -> Array:
-        pieces = len(self.coef) if self.closed else len(self.coef) - DEGREE
-        return np.asarray(basis(t, self.length, pieces, closed=self.closed) @ self.coef)
+    O(n k + k³) time for k coefficients, k a few times ``df``.
+    """
+    pieces = max(20, int(4 * df))
+    B = basis(t, length, pieces, closed=closed)
+    k = B.shape[1]
+    D = np.diff(np.eye(k)[np.arange(k + 2 * closed) % k], 2, axis=0)  # around, if it is closed
+    G, P = B.T @ B, D.T @ D
+    P *= np.trace(G) / np.trace(P)
+    P += 1e-12 * np.trace(G) / k * np.eye(k)
+    # G + P has full rank even where no point lies: a straight line that B does not see is none.
+    # W' (G + P) W = I and W' G W = diag(g), so that the smoother is diagonal for every penalty.
+    g, W = eigh(G, G + P)
+    g = np.clip(g, 0.0, 1.0)
+    shares = g / (g + _penalty(g, df) * (1 - g))
+    right = W.T @ (B.T @ X)
+    # W (diag(g) + lam diag(1 - g))⁻¹ W' B' X, with 0/0 = 0 where nothing is known
+    inverse = np.divide(shares, g, out=np.zeros_like(g), where=g > 1e-12)
+    coef = W @ (inverse[:, None] * right)
+    return np.asarray(basis(at, length, pieces, closed=closed) @ coef)
 
 
 def basis(t: Array, length: float, pieces: int, *, closed: bool) -> Array:
@@ -266,8 +258,10 @@ class PrincipalCurve(ReversibleAlternative):
         levels: list[_Level] = []
         for df in self._schedule(len(X)):
             progress.announce("principal curve", len(levels))
-            levels.append(_settle(X, line, df, self.tol, self.max_iter))
-            line = levels[-1].line
+            line, t, error, rounds, settled = settle(X, line, partial(_smooth, X, df), self)
+            extent = float(np.subtract(*np.quantile(t, [0.9, 0.1])))
+            noise = _dimensions(X - line.at(t))
+            levels.append(_Level(df, line, error, extent, noise, rounds, settled))
             chosen = len(levels) - 1
             if self.df is None:
                 chosen = int(np.argmin(_criteria(levels, len(X))))
@@ -303,20 +297,6 @@ class _Level:
     settled: bool
 
 
-def _settle(X: Array, line: Polyline, df: float, tol: float, max_iter: int) -> _Level:
-    """Project and smooth in turns until the mean squared distance settles."""
-    t, apart = line.project(X)
-    error, settled, rounds = float(apart.mean()), False, 0
-    while not settled and rounds < max_iter:
-        rounds += 1
-        line = _smooth(X, t, line, df)
-        t, apart = line.project(X)
-        before, error = error, float(apart.mean())
-        settled = abs(before - error) <= tol * error
-    extent = float(np.subtract(*np.quantile(t, [0.9, 0.1])))
-    return _Level(df, line, error, extent, _dimensions(X - line.at(t)), rounds, settled)
-
-
 def _dimensions(residuals: Array) -> float:
     """How many dimensions round noise of this covariance would have, less that of the curve."""
     C = residuals.T @ residuals
@@ -339,11 +319,12 @@ def _criteria(levels: list[_Level], n: int) -> list[float]:
     return [criterion(level) for level in levels]
 
 
-def _smooth(X: Array, t: Array, line: Polyline, df: float) -> Polyline:
+def _smooth(X: Array, df: float, line: Polyline, t: Array) -> Polyline:
     """The conditional mean of the rows given t, run through at unit speed again."""
-    spline = PenalizedSpline.fit(t, X, line.length, df, closed=line.closed)
     first, last = (0.0, line.length) if line.closed else (t.min(), t.max())
-    rough = Polyline.through(spline(_grid(first, last, line.closed)), closed=line.closed)
+    grid = _grid(first, last, line.closed)
+    nodes = smoothed(t, X, line.length, df, grid, closed=line.closed)
+    rough = Polyline.through(nodes, closed=line.closed)
     return Polyline.through(rough.at(_grid(0.0, rough.length, line.closed)), closed=line.closed)
 
 
@@ -353,8 +334,7 @@ def _grid(start: float, end: float, closed: bool) -> Array:
 
 def _first_line(X: Array, *, closed: bool) -> Polyline:
     """The first principal component, or the ellipse of the first two."""
-    _, s, Vt = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
-    Vt = Vt * linalg.fix_signs(Vt.T)[:, None]
+    Vt, s = leading_axes(X - X.mean(axis=0), 2)
     if not closed:
         z = X @ Vt[0]
         return Polyline.through(_grid(z.min(), z.max(), closed)[:, None] * Vt[0], closed=False)

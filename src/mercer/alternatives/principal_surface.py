@@ -1,6 +1,7 @@
 """Principal surfaces: an elastic net of nodes through the middle of the data."""
 
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from numbers import Integral
 
 import numpy as np
@@ -14,7 +15,9 @@ from mercer.alternatives._base import (
     SEEN,
     ReversibleAlternative,
     centred,
+    leading_axes,
     refuse_outside,
+    settle,
     warn_unsettled,
 )
 from mercer.exceptions import DataError
@@ -27,7 +30,6 @@ class Place:
     corners: Array
     weights: Array
     coordinates: Array
-    squared_distance: Array
 
 
 @dataclass(frozen=True)
@@ -55,20 +57,22 @@ class Mesh:
         corners = self._corners(square, far)
         return np.asarray(np.einsum("nk,nkd->nd", _weights(part), self.flat[corners]))
 
-    def project(self, X: Array) -> Place:
-        """The nearest point of the surface, among the eight triangles around the nearest node.
+    def project(self, X: Array) -> tuple[Place, Array]:
+        """The nearest point of the surface, and the squared distance to it.
 
-        O(n g² d) time.
+        Among the eight triangles around the nearest node; O(n g² d) time.
         """
         near = pairwise_distances_argmin(X, self.flat)
         node = np.column_stack([near // self.side, near % self.side])
-        places = [
+        found = [
             self._onto(X, np.clip(node - [di, dj], 0, self.side - 2), np.full(len(X), bool(far)))
             for di, dj, far in np.ndindex(2, 2, 2)
         ]
-        best = np.argmin([place.squared_distance for place in places], axis=0)
+        places, apart = zip(*found, strict=True)
+        best = np.argmin(apart, axis=0)
         fields = zip(*(vars(place).values() for place in places), strict=True)
-        return Place(*(np.stack(field)[best, np.arange(len(X))] for field in fields))
+        nearest = Place(*(np.stack(field)[best, np.arange(len(X))] for field in fields))
+        return nearest, np.min(apart, axis=0)
 
     def _corners(self, square: Array, far: Array) -> Array:
         """Node numbers of triangles: the near or the far corner of a square, and its neighbours."""
@@ -77,15 +81,15 @@ class Mesh:
         near = first[:, None] + [0, g, 1]
         return np.where(far[:, None], first[:, None] + [g + 1, 1, g], near)
 
-    def _onto(self, X: Array, square: Array, far: Array) -> Place:
-        """The nearest point in one triangle for each row."""
+    def _onto(self, X: Array, square: Array, far: Array) -> tuple[Place, Array]:
+        """The nearest point in one triangle for each row, and the squared distance to it."""
         corners = self._corners(square, far)
         A, B, C = np.moveaxis(self.flat[corners], 1, 0)
         part = _nearest_in_triangle(X - A, B - A, C - A)
         weights = _weights(part)
         found = np.einsum("nk,nkd->nd", weights, self.flat[corners])
         coordinates = np.where(far[:, None], square + 1 - part, square + part)
-        return Place(corners, weights, coordinates, linalg.square_sums(X - found))
+        return Place(corners, weights, coordinates), linalg.square_sums(X - found)
 
 
 def _weights(part: Array) -> Array:
@@ -203,7 +207,7 @@ class PrincipalSurface(ReversibleAlternative):
         self.nodes_ = (self._center + self._scale * self._mesh.nodes).astype(dtype)
 
     def _encode(self, rows: Array) -> Array:
-        place = self._mesh.project((rows - self._center) / self._scale)
+        place, _ = self._mesh.project((rows - self._center) / self._scale)
         return np.asarray(place.coordinates / (self._mesh.side - 1))
 
     def _decode(self, codes: Array) -> Array:
@@ -220,7 +224,9 @@ class PrincipalSurface(ReversibleAlternative):
         settled = False
         for level, beta in enumerate(np.geomspace(max(STIFF, self.bending), self.bending, levels)):
             progress.announce("principal surface", level, levels)
-            mesh, rounds, settled = _settle(X, mesh, beta * bend, self.tol, self.max_iter)
+            # Rows have unit variance: a distance of a hundredth of their spread is small enough.
+            refit = partial(_solve, X, beta * bend)
+            mesh, _, _, rounds, settled = settle(X, mesh, refit, self, smallest=1e-4)
             self.n_iter_ += rounds
         if not settled:
             bending = f"with a bending of {self.bending:.3g}"
@@ -235,34 +241,18 @@ class PrincipalSurface(ReversibleAlternative):
         super()._check_parameters()
 
 
-def _settle(
-    X: Array, mesh: Mesh, penalty: Array, tol: float, max_iter: int
-) -> tuple[Mesh, int, bool]:
-    """Project and solve in turns until the mean squared distance settles."""
-    place = mesh.project(X)
-    error, settled, rounds = float(place.squared_distance.mean()), False, 0
-    while not settled and rounds < max_iter:
-        rounds += 1
-        mesh = Mesh(_solve(X, place, penalty).reshape(mesh.nodes.shape))
-        place = mesh.project(X)
-        before, error = error, float(place.squared_distance.mean())
-        # Rows have unit variance: a distance of a hundredth of their spread is small enough.
-        settled = abs(before - error) <= tol * max(error, 1e-4)
-    return mesh, rounds, settled
-
-
-def _solve(X: Array, place: Place, penalty: Array) -> Array:
+def _solve(X: Array, penalty: Array, mesh: Mesh, place: Place) -> Mesh:
     """The nodes for which the projected points fit best: a ridge regression."""
     n, m = len(X), len(penalty)
     entries = (place.weights.ravel(), (np.repeat(np.arange(n), 3), place.corners.ravel()))
     W = csr_array(entries, shape=(n, m))
-    return np.asarray(np.linalg.solve((W.T @ W).toarray() / n + penalty, W.T @ X / n))
+    nodes = np.linalg.solve((W.T @ W).toarray() / n + penalty, W.T @ X / n)
+    return Mesh(nodes.reshape(mesh.nodes.shape))
 
 
 def _first_mesh(X: Array, side: int) -> Mesh:
     """A plate in the plane of the first two components that covers the data."""
-    Vt = np.linalg.svd(X, full_matrices=False)[2][:2]
-    Vt = Vt * linalg.fix_signs(Vt.T)[:, None]
+    Vt, _ = leading_axes(X, 2)
     Z = X @ Vt.T
     low, high = Z.min(axis=0), Z.max(axis=0)
     # A plate without any width has no triangles.

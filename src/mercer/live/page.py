@@ -7,6 +7,7 @@ import os
 import re
 import zlib
 from functools import cache
+from graphlib import TopologicalSorter
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -39,20 +40,14 @@ def bundle(entry: str) -> str:
     entry : str
         Name of a module without ``.js``. Its exports are left in ``$entry``.
     """
-    order: list[str] = []
-    _visit(entry, order, ())
-    return "\n".join(_wrapped(name) for name in order)
-
-
-def _visit(name: str, order: list[str], above: tuple[str, ...]) -> None:
-    """Depth first: what a module imports stands before it."""
-    if name in above:
-        raise ValueError(f"modules import each other in a circle: {' → '.join((*above, name))}")
-    if name in order:
-        return
-    for match in _IMPORT.finditer(source(f"{name}.js")):
-        _visit(match[2], order, (*above, name))
-    order.append(name)
+    imports: dict[str, list[str]] = {}
+    waiting = [entry]
+    while waiting:
+        name = waiting.pop()
+        imports[name] = [match[2] for match in _IMPORT.finditer(source(f"{name}.js"))]
+        waiting += [other for other in imports[name] if other not in imports]
+    # What a module imports stands before it.
+    return "\n".join(map(_wrapped, TopologicalSorter(imports).static_order()))
 
 
 def _wrapped(name: str) -> str:

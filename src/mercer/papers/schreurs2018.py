@@ -19,6 +19,7 @@ from mercer import GenerativeKernelPCA
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
 from mercer._base.types import Array, Figure
+from mercer.alternatives.principal_curve import Polyline
 from mercer.generative import KernelSmoother, scaled_similarities
 from mercer.kernels import Gaussian
 from mercer.papers.item import (
@@ -53,9 +54,9 @@ class Scene:
 
     def distance(self, points: Array) -> float:
         """Mean distance of points to the true curve."""
-        to_circle = np.abs(np.hypot(*points.T) - 1)
-        ways = [to_circle, *(_to_piece(points, *map(np.array, piece)) for piece in self.pieces)]
-        return float(np.min(ways, axis=0).mean())
+        lines = [Polyline.through(np.array(piece), closed=False) for piece in self.pieces]
+        to_lines = [np.sqrt(line.project(points)[1]) for line in lines]
+        return float(np.min([np.abs(np.hypot(*points.T) - 1), *to_lines], axis=0).mean())
 
 
 #: Where the two lines of Figure 1 (b) may lie; the text does not say.
@@ -171,12 +172,6 @@ def _mixing(X: Array, y: Array, q: int, S: int, n: int, seed: int) -> Mixing:
         np.stack([similarity[:, y == digit].mean(axis=1) for digit in digits], axis=1),
         np.stack([(y[nearest] == digit).sum(axis=1) for digit in digits], axis=1),
     )
-
-
-def _to_piece(points: Array, start: Array, end: Array) -> Array:
-    way = end - start
-    t = np.clip((points - start) @ way / (way @ way), 0, 1)
-    return np.asarray(np.linalg.norm(points - start - t[:, None] * way, axis=1))
 
 
 #: The layout of the two lines that is drawn and judged; all four are in the numbers.

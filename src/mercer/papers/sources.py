@@ -113,28 +113,21 @@ class Sources:
 Source = str | Path | Labelled
 
 
-def read_usps(source: Source) -> Labelled:
-    """USPS from ``usps.npz``."""
-    return source if isinstance(source, Labelled) else _read_npz("USPS", source)
-
-
-def read_mnist(source: Source) -> Labelled:
-    """MNIST from ``mnist.npz``."""
-    return source if isinstance(source, Labelled) else _read_npz("MNIST", source)
-
-
-def _read_npz(name: str, folder: str | Path) -> Labelled:
-    with np.load(Path(folder) / f"{name.lower()}.npz") as data:
+def read(name: str, source: Source) -> Labelled:
+    """A set from its files in a folder; ``usps.npz``, or ``Pima.tr.csv`` and ``Pima.te.csv``."""
+    if isinstance(source, Labelled):
+        return source
+    if name == "Pima":
+        train, test = (read_pima_part(Path(source) / f"Pima.{part}.csv") for part in ("tr", "te"))
+        return Labelled(name, *train, *test).checked()
+    with np.load(Path(source) / f"{name.lower()}.npz") as data:
         X, X_test = (data[part].reshape(len(data[part]), -1) for part in ("X_train", "X_test"))
         if "scale" in data:
             X, X_test = X / float(data["scale"]), X_test / float(data["scale"])
         return Labelled(name, X, data["y_train"], X_test, data["y_test"]).checked()
 
 
-def read_pima(folder: str | Path) -> Labelled:
-    """Pima from ``Pima.tr.csv`` and ``Pima.te.csv``."""
-    train, test = (read_pima_part(Path(folder) / f"Pima.{part}.csv") for part in ("tr", "te"))
-    return Labelled("Pima", *train, *test).checked()
+read_usps, read_mnist, read_pima = (functools.partial(read, name) for name in COUNTS)
 
 
 def read_pima_part(path: str | Path) -> tuple[Array, Array]:
@@ -148,11 +141,11 @@ def read_pima_part(path: str | Path) -> tuple[Array, Array]:
 @functools.lru_cache(maxsize=3)
 def _find(name: str, folder: Path | None, offline: bool) -> tuple[Labelled, str]:
     """A set, and why it is only a stand-in (empty if it is not)."""
-    read, fetch, stand_in = _WAYS[name]
+    fetch, stand_in = _WAYS[name]
     missing, unreachable = "no folder was given", "nothing was to be fetched"
     if folder is not None:
         try:
-            return read(folder), ""
+            return read(name, folder), ""
         except FileNotFoundError as error:
             missing = f"there is no '{error.filename}'"
     if not offline:
@@ -218,16 +211,15 @@ def _instead_of_pima() -> Labelled:
     return Labelled("Pima", X[:200], y[:200], X[200:532], y[200:532], why)
 
 
-_WAYS: Mapping[str, tuple[Callable[[Path], Labelled], _Make, _Make]] = {
+#: How a set is fetched, and what stands in for it.
+_WAYS: Mapping[str, tuple[_Make, _Make]] = {
     "USPS": (
-        read_usps,
         functools.partial(_fetch_digits, "USPS", 41082, 1, 7291),
         functools.partial(_digits, "USPS", 16, lambda X: 2 * X - 1),
     ),
     "MNIST": (
-        read_mnist,
         functools.partial(_fetch_digits, "MNIST", 554, 0, 60_000),
         functools.partial(_digits, "MNIST", 28, lambda X: np.rint(255 * X).astype(np.uint8)),
     ),
-    "Pima": (read_pima, _fetch_pima, _instead_of_pima),
+    "Pima": (_fetch_pima, _instead_of_pima),
 }

@@ -10,7 +10,7 @@ from mercer.cli.options import command, console, output_folder, tables
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from mercer.cli.demo.study import Results, Study
+    from mercer.cli.demo.study import Found, Results
 
 
 @command(short_help="See what it does, on images of digits; writes a report.")
@@ -56,7 +56,7 @@ def _print(results: Results, folder: Path) -> None:
     terminal.print("Next:    mercer fit YOURS.csv -o yours.mercer\n", soft_wrap=True)
 
 
-def _denoising_table(studies: list[Study]) -> Table:
+def _denoising_table(studies: list[Found]) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 

@@ -12,7 +12,7 @@ from mercer import __version__
 from mercer._base.files import filled
 from mercer._base.machine import size_text
 from mercer._base.types import Array
-from mercer.cli.demo.study import SETTINGS, SHAPE, Found, Results, Study, fill_in
+from mercer.cli.demo.study import SETTINGS, SHAPE, Found, Results, fill_in
 from mercer.io import atomic_file
 from mercer.io.images import encode_png, to_bytes
 from mercer.papers import Labelled
@@ -152,7 +152,7 @@ def _denoising(results: Results) -> dict[str, Any]:
     return {**strips, "alone_strips": _strips(results.alone, results.digits), **removed}
 
 
-def _strips(study: Study, digits: Labelled) -> str:
+def _strips(study: Found, digits: Labelled) -> str:
     worst = max(result.error for result in study.results)
     shown = np.unique(digits.y_test, return_index=True)[1]  # the first image of every digit
     lines = [_strip("row", "clean", "", digits.X_test[shown], "")]

@@ -10,6 +10,7 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 from timeit import repeat
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ from mercer.kernels import Gaussian
 from mercer.papers import Labelled
 from mercer.selection import choose_by_noise, kernels_around
 
+#: What a stage has found, by the names that ``page.html`` uses.
+Found = SimpleNamespace
 #: Noisy versions of rows.
 Noise = Callable[[Array, np.random.Generator], Array]
 
@@ -70,10 +73,10 @@ class Results:
 
     digits: Labelled
     embedding: KernelPCA
-    studies: list[Study]
-    alone: Study
-    compressed: Compressed
-    generated: Generated
+    studies: list[Found]
+    alone: Found
+    compressed: Found
+    generated: Found
     found: Found
     seconds: float
 
@@ -108,122 +111,69 @@ def _some(result: Any, *names: str) -> dict[str, Any]:
 
 def run() -> Results:
     """Fit and measure everything."""
-    started, stages = time.perf_counter(), 6
-    data = load()
-    announce("demo", 0, stages)
-    embedding = KernelPCA(64, random_state=0).fit(data.X)
-    announce("demo", 1, stages)
-    studies = compare(data)
-    announce("demo", 2, stages)
-    alone = denoise_alone(data)
-    announce("demo", 3, stages)
-    compressed = compress_model(data, studies[0].model)
-    announce("demo", 4, stages)
-    generated = generate(data)
-    announce("demo", 5, stages)
-    found = find_new(data)
-    announce("demo", 6, stages)
-    seconds = time.perf_counter() - started
-    return Results(data, embedding, studies, alone, compressed, generated, found, seconds)
+    started, data = time.perf_counter(), load()
+    found: dict[str, Any] = {}
+    stages: dict[str, Callable[[], Any]] = {
+        "embedding": lambda: KernelPCA(64, random_state=0).fit(data.X),
+        "studies": lambda: compare(data),
+        "alone": lambda: denoise_alone(data),
+        "compressed": lambda: compress_model(data, found["studies"][0].model),
+        "generated": lambda: generate(data),
+        "found": lambda: find_new(data),
+    }
+    for i, (name, stage) in enumerate(stages.items()):
+        announce("demo", i, len(stages))
+        found[name] = stage()
+    announce("demo", len(stages), len(stages))
+    return Results(data, **found, seconds=time.perf_counter() - started)
 
 
-@dataclass(frozen=True)
-class Compressed:
-    """A full model and a sparse one with as many components.
+def compress_model(digits: Labelled, full: KernelPCA) -> Found:
+    """A sparse model with the kernel of the full one, and what it costs in accuracy.
 
-    Attributes
-    ----------
-    model : SparseKernelPCA
-    support, seconds, file_bytes, error : pairs, full and sparse
-        Points kept; time to transform the test images; size of the model file; root mean square
-        error per pixel after denoising Gaussian noise.
+    Pairs, of the full and of the sparse model: points kept; time to transform the test images;
+    size of the model file; root mean square error per pixel after denoising Gaussian noise.
     """
-
-    model: SparseKernelPCA
-    support: list[int]
-    seconds: list[float]
-    file_bytes: list[int]
-    error: list[float]
-
-
-def compress_model(digits: Labelled, full: KernelPCA) -> Compressed:
-    """A sparse model with the kernel of the full one, and what it costs in accuracy."""
     sparse = SparseKernelPCA(noise=SPARSE_NOISE, kernel=full.kernel_, random_state=0)
-    sparse.fit(digits.X)
     noisy = NOISES["Gaussian"](digits.X_test, fixed_rng(2))
-    models: list[Any] = [full, sparse]
+    models: list[Any] = [full, sparse.fit(digits.X)]
     restored = [model.denoise(noisy, match_noise=True) for model in models]
-    return Compressed(
-        sparse,
-        [model.subspace_.n_support for model in models],
+    return Found(
+        model=sparse,
+        support=[model.subspace_.n_support for model in models],
         # The shortest of a few runs.
-        [min(repeat(partial(m.transform, digits.X_test), number=1)) for m in models],
-        [_file_bytes(model) for model in models],
-        [_error(images, digits.X_test) for images in restored],
+        seconds=[min(repeat(partial(m.transform, digits.X_test), number=1)) for m in models],
+        file_bytes=[_file_bytes(model) for model in models],
+        error=[_error(images, digits.X_test) for images in restored],
     )
 
 
-@dataclass(frozen=True)
-class Generated:
-    """New images, ten of each digit.
+def generate(digits: Labelled) -> Found:
+    """Ten new images of each digit, and how many are read as the digit asked for.
 
-    Attributes
-    ----------
-    images : (100, d)
-    read : share that a classifier, trained on the *test* images, reads as the digit asked for
-    distance, real_distance : mean distance to the nearest training image, of new and of test
-        images; much less would mean that the model copies
+    By a classifier that is trained on the *test* images. Beside it the mean distance to the nearest
+    training image, of new and of test images; much less would mean that the model copies.
     """
-
-    model: GenerativeKernelPCA
-    images: Array
-    read: float
-    distance: float
-    real_distance: float
-
-
-def generate(digits: Labelled) -> Generated:
-    """Fit the generative model, and draw ten of each digit."""
     model = GenerativeKernelPCA(60, random_state=0).fit(digits.X, digits.y)
     wanted = np.repeat(np.arange(10), PER_DIGIT)
     images = np.asarray(model.sample(len(wanted), label=wanted, random_state=0))
-    reader = SVC(C=10.0).fit(digits.X_test, digits.y_test)
     near = NearestNeighbors(n_neighbors=1).fit(digits.X)
-    return Generated(
-        model,
-        images,
-        float(reader.score(images, wanted)),
-        float(near.kneighbors(images)[0].mean()),
-        float(near.kneighbors(digits.X_test)[0].mean()),
+    return Found(
+        model=model,
+        images=images,
+        read=SVC(C=10.0).fit(digits.X_test, digits.y_test).score(images, wanted),
+        distance=float(near.kneighbors(images)[0].mean()),
+        real_distance=float(near.kneighbors(digits.X_test)[0].mean()),
     )
 
 
-@dataclass(frozen=True)
-class Found:
-    """A detector that has never seen one of the digits.
-
-    Attributes
-    ----------
-    false_alarms : share of known digits that it calls new; the model promises ``false_alarm_rate``
-    detected : share of the new digits that it calls new
-    auc : area under the curve by method, the mean over all ten digits, left out in turn
-    best : for how many of the digits each method is the best
-    curve : (2, p) false alarms and detections along the threshold
-    order : (n,) test images by their scores, the strangest first
-    """
-
-    model: KernelNovelty
-    false_alarms: float
-    detected: float
-    auc: dict[str, float]
-    best: dict[str, int]
-    curve: Array
-    order: Array
-    digit: int = NEW_DIGIT
-
-
 def find_new(digits: Labelled) -> Found:
-    """Learn nine digits, and find the tenth among the test images."""
+    """Learn nine digits, and find the tenth among the test images.
+
+    Shares of known and of new digits that the model calls new; the mean area under the curve of
+    each method with every digit left out in turn, and for how many of them it is the best; false
+    alarms and detections along the threshold; test images by their scores, the strangest first.
+    """
     areas: list[dict[str, float]] = []
     for digit in range(10):
         announce("novelty", digit, 10)
@@ -234,13 +184,14 @@ def find_new(digits: Labelled) -> Found:
     own, is_new = scores["mercer KernelNovelty"], digits.y_test == NEW_DIGIT
     called = model.predict(digits.X_test) == -1
     return Found(
-        model,
-        float(called[~is_new].mean()),
-        float(called[is_new].mean()),
-        {name: float(np.mean([area[name] for area in areas])) for name in scores},
-        {name: sum(area[name] == max(area.values()) for area in areas) for name in scores},
-        np.array(roc_curve(is_new, own)[:2]),
-        np.argsort(-own),
+        model=model,
+        digit=NEW_DIGIT,
+        false_alarms=float(called[~is_new].mean()),
+        detected=float(called[is_new].mean()),
+        auc={name: float(np.mean([area[name] for area in areas])) for name in scores},
+        best={name: sum(area[name] == max(area.values()) for area in areas) for name in scores},
+        curve=np.array(roc_curve(is_new, own)[:2]),
+        order=np.argsort(-own),
     )
 
 
@@ -316,41 +267,7 @@ def add_speckle(X: Array, rng: np.random.Generator) -> Array:
 NOISES: Mapping[str, Noise] = {"Gaussian": add_gaussian, "speckle": add_speckle}
 
 
-@dataclass(frozen=True)
-class Denoised:
-    """One method on one kind of noise.
-
-    Attributes
-    ----------
-    method, settings : text
-    images : (n, d) what it made of the noisy test images
-    error : root mean square error per pixel
-    read : share of the images that a nearest-neighbour reader of clean digits reads correctly
-    """
-
-    method: str
-    settings: str
-    images: Array
-    error: float
-    read: float
-
-
-@dataclass(frozen=True)
-class Study:
-    """All methods on one kind of noise, the noisy images first and mercer last; its model."""
-
-    noise: str
-    results: list[Denoised]
-    model: KernelPCA
-
-    @property
-    def said(self) -> float:
-        """Of noisy rows: what the model itself takes for its root mean square error per pixel."""
-        assert self.model.risk_ is not None
-        return float(np.sqrt(max(self.model.risk_.error, 0.0) / np.prod(SHAPE)))
-
-
-def compare(digits: Labelled) -> list[Study]:
+def compare(digits: Labelled) -> list[Found]:
     """Fit and judge every method on every kind of noise.
 
     Width, number of components and penalty of each method are those with the smallest error on
@@ -368,11 +285,11 @@ def compare(digits: Labelled) -> list[Study]:
             "scikit-learn KernelPCA": sklearn.denoise(noise, noisy),
             "mercer KernelPCA": (_settings(model), model.denoise(noisy, match_noise=True)),
         }
-        studies.append(Study(name, _judged(cleaned, digits), model))
+        studies.append(_judged(name, cleaned, digits, model))
     return studies
 
 
-def denoise_alone(digits: Labelled) -> Study:
+def denoise_alone(digits: Labelled) -> Found:
     """The noisy test images are all that there is: no clean one is learnt from, or chosen by.
 
     Except by linear PCA, which gets the number of components that is the best in truth.
@@ -385,16 +302,28 @@ def denoise_alone(digits: Labelled) -> Study:
         "linear PCA at its best": min(linear, key=lambda pair: _error(pair[1], digits.X_test)),
         "mercer KernelPCA": (_settings(model), model.denoise(noisy)),
     }
-    return Study("noisy rows", _judged(cleaned, digits), model)
+    study = _judged("noisy rows", cleaned, digits, model)
+    # What the model itself takes for its root mean square error per pixel.
+    study.said = float(np.sqrt(max(model.risk_.error, 0.0) / np.prod(SHAPE)))
+    return study
 
 
-def _judged(cleaned: Mapping[str, tuple[str, Array]], digits: Labelled) -> list[Denoised]:
-    reader = KNeighborsClassifier(1).fit(digits.X, digits.y)
-    results = []
+def _judged(
+    noise: str, cleaned: Mapping[str, tuple[str, Array]], digits: Labelled, model: KernelPCA
+) -> Found:
+    """All methods on one kind of noise, the noisy images first and mercer last; its model.
+
+    Of each the root mean square error per pixel, and the share of the images that a
+    nearest-neighbour reader of clean digits reads correctly.
+    """
+    reader, results = KNeighborsClassifier(1).fit(digits.X, digits.y), []
     for method, (settings, images) in cleaned.items():
-        read = float(reader.score(images, digits.y_test))
-        results.append(Denoised(method, settings, images, _error(images, digits.X_test), read))
-    return results
+        figures = {
+            "error": _error(images, digits.X_test),
+            "read": reader.score(images, digits.y_test),
+        }
+        results.append(Found(method=method, settings=settings, images=images, **figures))
+    return Found(noise=noise, results=results, model=model)
 
 
 def _error(images: Array, clean: Array) -> float:
