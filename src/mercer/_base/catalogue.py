@@ -5,6 +5,7 @@ Strategies by name, words of model files, choices of the command line and of the
 new kernel, solver or estimator is its own file and one line.
 """
 
+import re
 import warnings
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
@@ -12,76 +13,65 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-#: Names that are arguments: ``kernel="gaussian"``.
-KERNELS = {
-    "gaussian": "mercer.kernels.radial:Gaussian",
-    "laplacian": "mercer.kernels.histogram:Laplacian",
-    "matern": "mercer.kernels.radial:Matern",
-    "rational_quadratic": "mercer.kernels.radial:RationalQuadratic",
-    "cauchy": "mercer.kernels.radial:Cauchy",
-    "linear": "mercer.kernels.dot_product:Linear",
-    "polynomial": "mercer.kernels.dot_product:Polynomial",
-    "sigmoid": "mercer.kernels.dot_product:Sigmoid",
-    "cosine": "mercer.kernels.dot_product:Cosine",
-    "chi2": "mercer.kernels.histogram:Chi2",
-    "precomputed": "mercer.kernels.adapters:Precomputed",
-}
-SOLVERS = {
-    "auto": "mercer.solvers.auto:Auto",
-    "dense": "mercer.solvers.dense:Dense",
-    "lanczos": "mercer.solvers.lanczos:Lanczos",
-    "davidson": "mercer.solvers.davidson:Davidson",
-    "landmarks": "mercer.solvers.landmarks:Landmarks",
-}
-LANDMARK_RULES = {
-    "kmeans": "mercer.landmarks.kmeans:KMeans",
-    "rpcholesky": "mercer.landmarks.rpcholesky:RPCholesky",
-    "uniform": "mercer.landmarks.base:Uniform",
-}
-PREIMAGES = {
-    "auto": "mercer.preimage.auto:Auto",
-    "fixed_point": "mercer.preimage.fixed_point:FixedPoint",
-    "gradient": "mercer.preimage.gradient:Gradient",
-    "distances": "mercer.preimage.distances:Distances",
-    "ridge": "mercer.preimage.ridge:Ridge",
-    "smoother": "mercer.preimage.smoother:Smoother",
-    "inverse_dot": "mercer.preimage.distances:InverseDot",
-    "nearest": "mercer.preimage.nearest:Nearest",
-    "combination": "mercer.preimage.combination:Combination",
-    "shrunk": "mercer.preimage.shrunk:Shrunk",
-}
-SPARSE_SOLVERS = {
-    "auto": "mercer.sparse.column_generation:Auto",
-    "greedy": "mercer.sparse.pool:Greedy",
-    "column_generation": "mercer.sparse.column_generation:ColumnGeneration",
-    "em": "mercer.sparse.pool:EM",
-    "fast": "mercer.sparse.pool:Fast",
-    "mm": "mercer.sparse.pool:MM",
-    "kmeans": "mercer.sparse.pool:Centres",
-}
-DENSITIES = {
-    "local": "mercer.generative.densities:Local",
-    "interpolate": "mercer.generative.densities:Interpolate",
-    "kde": "mercer.generative.densities:KDE",
-    "mixture": "mercer.generative.densities:Mixture",
-    "normal": "mercer.generative.densities:Normal",
-}
-LOSSES = {
-    "hampel": "mercer.robust.reweight:Hampel",
-    "tukey": "mercer.robust.reweight:Tukey",
-}
-CALIBRATIONS = {
-    "auto": "mercer.novelty.calibration:CrossFit",
-    "cross": "mercer.novelty.calibration:CrossFit",
-    "split": "mercer.novelty.calibration:Split",
-}
-
 
 def _named(*places: str) -> dict[str, str]:
     """Name → place, of ``"module:name"``, or of all names in ``"module:one two three"``."""
     parts = (place.partition(":") for place in places)
     return {name: f"{module}:{name}" for module, _, names in parts for name in names.split()}
 
+
+def _spelled(*places: str) -> dict[str, str]:
+    """The same by the names that are arguments: ``"fixed_point"`` for ``FixedPoint``."""
+    classes = _named(*places).items()
+    return {re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower(): place for name, place in classes}
+
+
+#: Names that are arguments: ``kernel="gaussian"``.
+KERNELS = _spelled(
+    "mercer.kernels.radial:Gaussian",
+    "mercer.kernels.histogram:Laplacian",
+    "mercer.kernels.radial:Matern RationalQuadratic Cauchy",
+    "mercer.kernels.dot_product:Linear Polynomial Sigmoid Cosine",
+    "mercer.kernels.histogram:Chi2",
+    "mercer.kernels.adapters:Precomputed",
+)
+SOLVERS = _spelled(
+    "mercer.solvers.auto:Auto",
+    "mercer.solvers.dense:Dense",
+    "mercer.solvers.lanczos:Lanczos",
+    "mercer.solvers.davidson:Davidson",
+    "mercer.solvers.landmarks:Landmarks",
+)
+LANDMARK_RULES = _spelled(
+    "mercer.landmarks.kmeans:KMeans",
+    "mercer.landmarks.rpcholesky:RPCholesky",
+    "mercer.landmarks.base:Uniform",
+)
+PREIMAGES = _spelled(
+    "mercer.preimage.auto:Auto",
+    "mercer.preimage.fixed_point:FixedPoint",
+    "mercer.preimage.gradient:Gradient",
+    "mercer.preimage.distances:Distances",
+    "mercer.preimage.ridge:Ridge",
+    "mercer.preimage.smoother:Smoother",
+    "mercer.preimage.distances:InverseDot",
+    "mercer.preimage.nearest:Nearest",
+    "mercer.preimage.combination:Combination",
+    "mercer.preimage.shrunk:Shrunk",
+)
+SPARSE_SOLVERS = _spelled(
+    "mercer.sparse.column_generation:Auto",
+    "mercer.sparse.pool:Greedy",
+    "mercer.sparse.column_generation:ColumnGeneration",
+    "mercer.sparse.pool:EM Fast MM",
+) | {"kmeans": "mercer.sparse.pool:Centres"}
+DENSITIES = _spelled("mercer.generative.densities:Local Interpolate KDE Mixture Normal")
+LOSSES = _spelled("mercer.robust.reweight:Hampel Tukey")
+CALIBRATIONS = {
+    "auto": "mercer.novelty.calibration:CrossFit",
+    "cross": "mercer.novelty.calibration:CrossFit",
+    "split": "mercer.novelty.calibration:Split",
+}
 
 ESTIMATORS = _named(
     "mercer.estimators.kernel_pca:KernelPCA",

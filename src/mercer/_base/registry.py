@@ -13,7 +13,7 @@ from typing import TypeVar, cast
 from mercer._base import catalogue
 from mercer._base.config import Config
 from mercer._base.spelling import did_you_mean
-from mercer.exceptions import MercerError, ModelFileError
+from mercer.exceptions import DataError, MercerError, ModelFileError
 
 _CLASSES: dict[str, type] = {}
 _WORDS: dict[type, str] = {}
@@ -33,8 +33,8 @@ def by_name(
     value: str | Role,
     role: type,
     names: Mapping[str, str],
-    error: type[MercerError],
-    others: str,
+    error: type[MercerError] = DataError,
+    others: str = "",
 ) -> Role:
     """The object itself, or one with default parameters from its name.
 
@@ -45,7 +45,7 @@ def by_name(
     role : the abstract class that objects are of
     names : name → place, a table of :mod:`mercer._base.catalogue`
     error : raised for anything else
-    others : what can be given instead of a name, ``"an object of mercer.kernels"``
+    others : what can be given instead of a name; an object of the role's package if left out
     """
     if isinstance(value, role):
         return cast("Role", value)
@@ -56,6 +56,7 @@ def by_name(
     guess = ""
     if isinstance(value, str):
         guess = did_you_mean(_NEIGHBOURS.get(value.lower(), value), names)
+    others = others or f"an object of {role.__module__.rpartition('.')[0]}"
     raise error(
         f"{parameter}={value!r} is not known; {guess}give one of {', '.join(map(repr, names))}, "
         f"or {others}."

@@ -477,5 +477,4 @@ def _keep(model: GaussianMixture, unit: Array, dtype: np.dtype) -> FittedMixture
 
 def as_density(density: str | Density) -> Density:
     """A latent density from its name (with default parameters), or the density itself."""
-    others = "an object of mercer.generative.densities"
-    return by_name("density", density, Density, catalogue.DENSITIES, DataError, others)
+    return by_name("density", density, Density, catalogue.DENSITIES)

@@ -52,8 +52,7 @@ def as_kernel(kernel: Any) -> Kernel:
     kernel = _ALIASES.get(kernel, kernel) if isinstance(kernel, str) else kernel
     if callable(kernel) and not isinstance(kernel, Kernel | type):
         return FunctionKernel(kernel)
-    others = "an object of mercer.kernels"
-    named: Kernel = by_name("kernel", kernel, Kernel, catalogue.KERNELS, KernelError, others)
+    named: Kernel = by_name("kernel", kernel, Kernel, catalogue.KERNELS, KernelError)
     return named
 
 

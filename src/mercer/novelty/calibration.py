@@ -220,9 +220,7 @@ def as_calibration(calibration: str | Calibration, n: int) -> Calibration:
         if n > CROSS_FIT_UP_TO:
             return Split()
         return CrossFit(10 if n <= TEN_FOLDS_UP_TO else 5)
-    others = "an object of mercer.novelty"
-    names = catalogue.CALIBRATIONS
-    return by_name("calibration", calibration, Calibration, names, DataError, others)
+    return by_name("calibration", calibration, Calibration, catalogue.CALIBRATIONS)
 
 
 # Normal rows among contaminated ones: those that a model of the calmest rows finds ordinary.

@@ -201,5 +201,4 @@ def check_codes(Z: Array) -> Array:
 
 def as_preimage(preimage: str | PreImageSolver) -> PreImageSolver:
     """A pre-image solver from its name (with default parameters), or the solver itself."""
-    others = "an object of mercer.preimage"
-    return by_name("preimage", preimage, PreImageSolver, catalogue.PREIMAGES, KernelError, others)
+    return by_name("preimage", preimage, PreImageSolver, catalogue.PREIMAGES, KernelError)

@@ -83,7 +83,7 @@ class Tukey(Loss):
 
 def as_loss(loss: str | Loss) -> Loss:
     """A loss from its name, ``"hampel"`` or ``"tukey"``, or the loss itself."""
-    return by_name("loss", loss, Loss, catalogue.LOSSES, DataError, "an object of mercer.robust")
+    return by_name("loss", loss, Loss, catalogue.LOSSES)
 
 
 #: The spread counts as no less than this share of the way from the median error to that of an

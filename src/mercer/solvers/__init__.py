@@ -5,7 +5,6 @@ The names in lower case work as strings.
 
 from mercer._base import catalogue
 from mercer._base.registry import by_name
-from mercer.exceptions import DataError
 from mercer.solvers.auto import Auto
 from mercer.solvers.base import EigenSolver, Problem, Solver
 from mercer.solvers.davidson import Davidson
@@ -30,5 +29,4 @@ __all__ = [
 
 def as_solver(solver: str | Solver) -> Solver:
     """A solver from its name (with default parameters), or the solver itself."""
-    others = "an object of mercer.solvers"
-    return by_name("solver", solver, Solver, catalogue.SOLVERS, DataError, others)
+    return by_name("solver", solver, Solver, catalogue.SOLVERS)

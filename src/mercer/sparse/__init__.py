@@ -2,7 +2,6 @@
 
 from mercer._base import catalogue
 from mercer._base.registry import by_name
-from mercer.exceptions import DataError
 from mercer.sparse.base import Selection, SparseSolver
 from mercer.sparse.column_generation import Auto, ColumnGeneration
 from mercer.sparse.likelihood import KernelRows, Likelihood, Pool
@@ -37,5 +36,4 @@ def as_sparse_solver(solver: str | SparseSolver) -> SparseSolver:
     >>> as_sparse_solver("greedy")
     Greedy()
     """
-    others = "an object of mercer.sparse"
-    return by_name("solver", solver, SparseSolver, catalogue.SPARSE_SOLVERS, DataError, others)
+    return by_name("solver", solver, SparseSolver, catalogue.SPARSE_SOLVERS)
