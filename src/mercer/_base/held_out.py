@@ -11,6 +11,9 @@ from mercer._base.progress import announced
 from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError, MercerWarning
 
+#: Fits the rows with these numbers, and returns what scores others.
+Learn = Callable[[Array], Callable[[Any], Array]]
+
 
 def deal_folds(n: int, folds: int, rng: np.random.Generator) -> Array:
     """The fold of each of n rows, (n,), at random; folds differ by one row at most."""
@@ -20,19 +23,12 @@ def deal_folds(n: int, folds: int, rng: np.random.Generator) -> Array:
     return np.asarray(rng.permutation(n) % folds)
 
 
-def held_out_scores(
-    learn: Callable[[Array], Callable[[Any], Array]],
-    X: RowsLike,
-    folds: int,
-    rng: np.random.Generator,
-) -> Array:
+def held_out_scores(learn: Learn, X: RowsLike, folds: int, rng: np.random.Generator) -> Array:
     """Each row's score under the model of the other folds, (n,); ``folds`` fits."""
     return scores_by_fold(learn, X, deal_folds(len(X), folds, rng))
 
 
-def scores_by_fold(
-    learn: Callable[[Array], Callable[[Any], Array]], X: RowsLike, fold_of: Array
-) -> Array:
+def scores_by_fold(learn: Learn, X: RowsLike, fold_of: Array) -> Array:
     """The same for folds that are dealt already."""
     scores = np.empty(len(X))
     for fold in announced("held-out scores", range(int(fold_of.max()) + 1)):

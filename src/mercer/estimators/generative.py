@@ -32,11 +32,11 @@ from mercer.generative import (
 )
 from mercer.generative.densities import LARGEST
 from mercer.kernels import Kernel, as_kernel
-from mercer.model import ComponentRule, Model, model_of
+from mercer.model import ComponentRule, Model, as_rule, model_of
 from mercer.points import Points
 from mercer.preimage import PreImageSolver
 from mercer.preimage.noise import MatchNoise
-from mercer.solvers import Plan, Solver
+from mercer.solvers import Plan, Problem, Solver
 
 #: What a file holds of a density, and of the classes that it is parted into.
 OF_DENSITY = ("scores_", "density_", "classes_", "labels_")
@@ -154,11 +154,12 @@ class GenerativeKernelPCA(SubspaceEstimator):
         kernel, rng = as_kernel(self.kernel), self._rng()
         plan = self._plan(kernel, rows)
         rows = loaded(rows, kernel) if plan.loads else rows
-        model = learn(rows, kernel, plan, rng)
+        model = learn(Problem(kernel, rows, plan.rule, rng), plan)
         self._adopt(model, rows, np.asarray(scores_of(model, rows)), y, rng)
 
     def _plan(self, kernel: Kernel, rows: Points) -> Plan:
-        return plan_of(rows, kernel, self.n_components, self.solver)
+        problem = Problem(kernel, rows, as_rule(self.n_components), fixed_rng(0))
+        return plan_of(problem, self.solver)
 
     @classmethod
     def from_fitted(

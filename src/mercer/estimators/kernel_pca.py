@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 import numpy as np
 
 from mercer._base.config import with_parameters
+from mercer._base.numbers import fixed_rng
 from mercer._base.progress import current_listener, listen
 from mercer._base.types import Array, ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_rows, check_weight
@@ -18,10 +19,10 @@ from mercer.estimators.door import verb
 from mercer.estimators.learning import learn, loaded, owned, plan_of, scores_of
 from mercer.estimators.subspace import SubspaceEstimator
 from mercer.kernels import Kernel, as_kernel
-from mercer.model import ComponentRule
+from mercer.model import ComponentRule, as_rule
 from mercer.points import Points
 from mercer.preimage import PreImageSolver
-from mercer.solvers import Plan, Solver
+from mercer.solvers import Plan, Problem, Solver
 
 # Progress for the callbacks of scikit-learn 1.9 and later, which older versions do not have.
 
@@ -171,7 +172,8 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         return scores_of(self._model_, rows, weight)
 
     def _plan(self, kernel: Kernel, rows: Points) -> Plan:
-        return plan_of(rows, kernel, self.n_components, self.solver, center=self.center)
+        rule = as_rule(self.n_components)
+        return plan_of(Problem(kernel, rows, rule, fixed_rng(0), center=self.center), self.solver)
 
     def _fit(self, X: RowsLike, sample_weight: ArrayLike) -> tuple[Points, Array | None]:
         """Check, learn, and return what was learnt from: rows and weights."""
@@ -190,7 +192,8 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
             present, rows, weight = _present(loaded(rows, kernel), weight)  # read this once
             plan = plan if present is None else self._plan(kernel, rows)
         with steps_to_callbacks(self):
-            model = learn(rows, kernel, plan, self._rng(), weight=weight, center=self.center)
+            problem = Problem(kernel, rows, plan.rule, self._rng(), weight, self.center)
+            model = learn(problem, plan)
         if present is not None:
             model = replace(model, of_gram=False)  # not of all rows
             if kernel.is_pairwise:  # columns of the matrix as it was given

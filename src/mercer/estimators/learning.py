@@ -11,33 +11,22 @@ from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, RowsLike
 from mercer.io import is_source
 from mercer.kernels import Kernel
-from mercer.model import Count, Model, Subspace, as_rule
+from mercer.model import Count, Model, Subspace
 from mercer.points import Points, Vectors
 from mercer.points.source import MemoryRows, Source
 from mercer.solvers import Plan, Problem, Solver, as_solver
 
 
-def plan_of(
-    rows: Points, kernel: Kernel, rule: Any, solver: str | Solver, *, center: bool = True
-) -> Plan:
-    """What :func:`learn` is going to do with rows of this size, or of this stand-in's."""
+def plan_of(problem: Problem, solver: str | Solver) -> Plan:
+    """What :func:`learn` is going to do with a problem of this size, or of this stand-in's."""
     # The size decides; random numbers and the kernel's width play no part yet.
-    problem = Problem(kernel, rows, as_rule(rule), fixed_rng(0), center=center)
     return as_solver(solver).plan(problem)
 
 
-def learn(
-    rows: Points,
-    kernel: Kernel,
-    plan: Plan,
-    rng: np.random.Generator,
-    *,
-    weight: Array | None = None,
-    center: bool = True,
-) -> Model:
+def learn(problem: Problem, plan: Plan) -> Model:
     """Kernel PCA of clean rows, as it was planned; nothing is checked, and nothing remembered."""
-    problem = Problem(kernel.resolve(rows.rows, weight), rows, plan.rule, rng, weight, center)
-    return plan.fit(problem)
+    kernel = problem.kernel.resolve(problem.X, problem.weight)
+    return plan.fit(replace(problem, kernel=kernel, rule=plan.rule))
 
 
 def loaded(rows: Points, kernel: Kernel) -> Points:
@@ -48,9 +37,9 @@ def loaded(rows: Points, kernel: Kernel) -> Points:
 def relearn(subspace: Subspace, X: Array) -> tuple[Subspace, Array]:
     """As many components of these rows, or as many as they have."""
     rows, rule = Vectors(X), Count(max(1, min(subspace.n_components, len(X) - 1)))
-    kernel, center = subspace.kernel, bool(np.any(subspace.mean))
-    plan = plan_of(rows, kernel, rule, "dense", center=center)
-    model = learn(rows, kernel, plan, fixed_rng(0), center=center)
+    center = bool(np.any(subspace.mean))
+    problem = Problem(subspace.kernel, rows, rule, fixed_rng(0), center=center)
+    model = learn(problem, plan_of(problem, "dense"))
     return model.subspace, model.explained_variance
 
 

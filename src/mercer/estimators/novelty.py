@@ -23,12 +23,12 @@ from mercer.estimators.subspace import OF_MODEL, SubspaceEstimator
 from mercer.exceptions import DataError, MercerWarning, Remedy, warn
 from mercer.kernels import Gaussian, Kernel, as_kernel
 from mercer.landmarks import Given, random_pivots
-from mercer.model import ComponentRule, Model, model_of
+from mercer.model import ComponentRule, Model, as_rule, model_of
 from mercer.novelty.calibration import check_share, leave_one_out_p_values, rows_needed
 from mercer.novelty.score import NoveltyScore, default_rule, novelty_score
 from mercer.points import Points
 from mercer.preimage import as_preimage
-from mercer.solvers import Dense, Lanczos, Landmarks, Plan, Solver, as_solver
+from mercer.solvers import Dense, Lanczos, Landmarks, Plan, Problem, Solver, as_solver
 from mercer.solvers.landmarks import as_landmark_rule
 
 #: Measures with T², whose promise cross-fitting breaks.
@@ -416,8 +416,9 @@ class NoveltyLearner:
             wanted, kernel = self.n_components, self._kernel_for(X).resolve(X.rows)
         else:
             wanted, kernel = like.subspace.n_components, like.subspace.kernel
-        plan = plan_of(X, kernel, wanted, self._choose(kernel, X))
-        learnt, self._solver = learn(X, kernel, plan, self.rng), plan.solver
+        problem = Problem(kernel, X, as_rule(wanted), self.rng)
+        plan = plan_of(problem, self._choose(kernel, X))
+        learnt, self._solver = learn(problem, plan), plan.solver
         if like is None:
             self.model = learnt
         return novelty_score(self.measure, learnt.subspace, learnt.explained_variance)
@@ -428,7 +429,8 @@ class NoveltyLearner:
         if solver == "auto" and n > EXACT_UP_TO:
             solver = Landmarks(min(n, LANDMARKS))
         assert self.kernel is not None
-        return plan_of(self.points, self.kernel, self.n_components, solver)
+        problem = Problem(self.kernel, self.points, as_rule(self.n_components), self.rng)
+        return plan_of(problem, solver)
 
     def held_out(self, score: NoveltyScore, fold_of: Array) -> Array | None:
         """Each row's score under the model of the other folds, if the fit of all rows helps."""

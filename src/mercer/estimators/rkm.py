@@ -33,11 +33,11 @@ from mercer.estimators.learning import learn, owned, plan_of, scores_of
 from mercer.exceptions import DataError
 from mercer.generative import RKM, Density, FittedDensity
 from mercer.kernels import Kernel, as_kernel
-from mercer.model import Subspace
+from mercer.model import Subspace, as_rule
 from mercer.points import Points, Vectors
 from mercer.preimage import PreImageSolver
 from mercer.preimage.nearest import SupportScores
-from mercer.solvers import Solver
+from mercer.solvers import Problem, Solver
 
 
 @with_parameters
@@ -373,8 +373,8 @@ class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         points = check_rows(self, X, kernel, reset=True)
         machines = []
         for q in self.layers:
-            plan = plan_of(points, kernel, q, self.solver)
-            model = owned(learn(points, kernel, plan, rng), X)
+            problem = Problem(kernel, points, as_rule(q), rng)
+            model = owned(learn(problem, plan_of(problem, self.solver)), X)
             points = Vectors(scores_of(model, points))
             machines.append(RKM(model.subspace, model.eigenvalues, float(self.eta)))
         self.layers_ = tuple(machines)
