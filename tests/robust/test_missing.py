@@ -1,5 +1,7 @@
 """Imputation of new rows, and fits to rows with holes."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,7 +16,8 @@ from mercer import KernelPCA, MissingKernelPCA, ReweightedKernelPCA, SparseKerne
 from mercer.exceptions import ConvergenceWarning, DataError, KernelError, NotFittedError
 from mercer.kernels import Cauchy, FunctionKernel, Gaussian, Precomputed
 from mercer.preimage import FixedPoint, Ridge
-from mercer.robust import Imputer, impute
+from mercer.robust import Imputer, filling, impute
+from mercer.robust.impute import fit_gaussian
 from mercer.solvers import Landmarks
 
 
@@ -137,6 +140,37 @@ def test_fit_with_holes_recovers_a_curve(q, rng):
     assert_array_equal(model.imputed_[~holes], X[~holes])
     assert np.sqrt(np.mean((model.imputed_ - X)[holes] ** 2)) < 0.05
     assert model.n_iter_ == len(model.changes_)
+
+
+def test_many_rows_are_filled_in_by_what_some_teach(rng, monkeypatch):
+    """Rounds see the drawn rows only; the others are filled in as well as these."""
+    monkeypatch.setattr(filling, "ALL_ROWS", 200)
+    monkeypatch.setattr(filling, "ROUND_ROWS", 150)
+    X = curve(400, rng)
+    holes = rng.random(X.shape) < 0.2
+    holes[:, 2] = False
+    incomplete, seen = np.where(holes, np.nan, X), []
+
+    def learn(rows):
+        seen.append(len(rows))
+        model = KernelPCA(8).fit(rows)
+        return model.subspace_, model.explained_variance_
+
+    filled, changes, _ = filling.fill_missing(learn, incomplete, np.random.default_rng(0))
+    assert max(seen[1:]) == 150
+    assert len(changes) > 0
+    assert_array_equal(filled[~holes], X[~holes])
+    assert np.sqrt(np.mean((filled - X)[holes] ** 2)) < 0.05
+
+
+def test_the_gaussian_of_many_rows_keeps_columns_that_are_seldom_seen(rng, monkeypatch):
+    monkeypatch.setattr(sys.modules["mercer.robust.impute"], "GAUSSIAN_ROWS", 50)
+    X = curve(400, rng)
+    drawn = fit_gaussian(X)
+    assert_allclose(drawn.location, X.mean(axis=0), atol=0.3)
+    assert not np.array_equal(drawn.location, X.mean(axis=0))
+    rare = np.where(np.arange(400)[:, None] % 400 < 3, X, [np.nan, 1, 1] * X)
+    assert np.isfinite(fit_gaussian(rare).location).all()
 
 
 def test_without_holes_the_fit_is_plain(rng):

@@ -1,5 +1,7 @@
 """Bounded losses and reweighted fits."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,9 +11,10 @@ from sklearn.datasets import load_digits
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import KernelPCA, ReweightedKernelPCA
+from mercer._base.numbers import fixed_rng
 from mercer.exceptions import ConvergenceWarning, DataError, KernelError
 from mercer.kernels import FunctionKernel, Gaussian, Polynomial, Precomputed
-from mercer.robust import Hampel, Tukey, as_loss
+from mercer.robust import Hampel, Tukey, as_loss, reweight
 from mercer.solvers import Landmarks
 
 LOSSES = [Hampel(), Hampel(0, 1), Tukey(), Tukey(2.0)]
@@ -83,6 +86,24 @@ def test_outliers_do_not_turn_the_components(data, q, share, rng):
     assert largest_angle(truth, robust.subspace_) <= plain / 3
     assert robust.weights_[len(clean) :].mean() < 0.1
     assert robust.weights_[: len(clean)].mean() > 0.95
+
+
+def test_rows_beyond_those_of_the_rounds_are_weighed_by_their_model(rng, monkeypatch):
+    monkeypatch.setattr(sys.modules["mercer.robust.reweight"], "ROUND_ROWS", 120)
+    clean = half_circle(400, rng)
+    rows = with_outliers(clean, 0.1, rng)
+    pca = KernelPCA(4, kernel=Gaussian().resolve(clean))
+    fitted = []
+
+    def learn(index, weights):
+        fitted.append(len(index))
+        return pca.fit(rows[index], sample_weight=weights).subspace_
+
+    found = reweight(learn, rows, pca.kernel, Hampel(), fixed_rng(0))
+    assert max(fitted) == 120  # the rounds never see more
+    assert found.weights[400:].mean() < 0.1
+    assert found.weights[:400].mean() > 0.95
+    assert np.median(found.errors[400:]) > 0.9
 
 
 def test_without_outliers_the_fit_is_plain(rng):

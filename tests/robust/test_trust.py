@@ -148,3 +148,13 @@ def test_more_rows_than_references(rng, monkeypatch):
     X = digits(rng)
     found = trusted_rows(with_outliers(X, 0.2, rng), Gaussian())
     assert_array_equal(found.trusted, np.arange(len(found.trusted)) < len(X))
+
+
+def test_trust_grows_among_some_rows_and_is_measured_by_the_others(rng, monkeypatch):
+    """Outliers and a group stay out among rows that took no part in the growth, too."""
+    monkeypatch.setattr(trust, "MOST_REFERENCES", 100)
+    monkeypatch.setattr(trust, "MOST_GROWN", 150)
+    X = digits(rng)
+    found = trusted_rows(with_outliers(X, 0.2, rng), Gaussian())
+    assert len(found.trusted) > 200
+    assert_array_equal(found.trusted, np.arange(len(found.trusted)) < len(X))

@@ -6,9 +6,15 @@ from numpy.testing import assert_allclose
 
 from mercer.exceptions import RankWarning
 from mercer.kernels import Gaussian
-from mercer.sparse import Greedy, KernelRows
-from mercer.sparse.base import BoundSelection
-from mercer.sparse.noise import MAX_FITS, MORE_FITS, default_variance, for_count
+from mercer.sparse import Greedy, KernelRows, noise
+from mercer.sparse.base import BoundSelection, span
+from mercer.sparse.noise import (
+    MAX_FITS,
+    MORE_FITS,
+    choose_kernels,
+    default_variance,
+    for_count,
+)
 
 
 @pytest.fixture
@@ -30,6 +36,31 @@ def test_more_than_there_are_is_said_so(rng):
     with pytest.warns(RankWarning, match="only 5"):
         found, _ = for_count(bound, 12)
     assert len(found) == 5
+
+
+def test_many_rows_are_searched_by_a_sample(rng, monkeypatch):
+    """The number is met exactly, by a few fits to all rows, and the kernels are as good."""
+    monkeypatch.setattr(noise, "SEARCHED_ROWS", 100)
+    X = rng.standard_normal((400, 3))
+    rows = KernelRows(Gaussian(width=1.5), X, rng)
+    sizes = []
+    bind = Greedy.bind
+
+    def counted(self, rows, n_kernels):
+        sizes.append(rows.n)
+        return bind(self, rows, n_kernels)
+
+    monkeypatch.setattr(Greedy, "bind", counted)
+    found, _ = choose_kernels(rows, Greedy(), 10, None)
+    assert len(found) == 10
+    assert sizes == [400, 100]
+    whole, _ = for_count(bind(Greedy(), rows, None), 10)
+    assert span_loss(rows, found) < 1.1 * span_loss(rows, whole)
+
+
+def span_loss(rows, chosen):
+    """Mean of eq. (18) over the rows."""
+    return float(span(rows.kernel, chosen.points).residual(rows.X).mean())
 
 
 class _Jumps(BoundSelection):

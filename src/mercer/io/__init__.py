@@ -1,6 +1,7 @@
 """The way in and out: rows in files, folders, streams and clusters, read and written in blocks."""
 
 from mercer._base.files import atomic_file, spooled, write_atomic
+from mercer.io.batches import from_batches
 from mercer.io.images import image_shape, pixel_names
 from mercer.io.opening import Choice, Table, as_rows, is_source, open_rows, open_table
 from mercer.io.writing import check_sink, write_stream, write_table
@@ -15,6 +16,7 @@ __all__ = [
     "as_rows",
     "atomic_file",
     "check_sink",
+    "from_batches",
     "image_shape",
     "is_source",
     "open_rows",

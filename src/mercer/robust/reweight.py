@@ -91,6 +91,8 @@ def as_loss(loss: str | Loss) -> Loss:
 SMALLEST_SPREAD = 0.11
 #: Where fewer rows are trusted, or more form a group apart, nobody can tell which are the outliers.
 FEW_TRUSTED, LARGE_GROUP = 0.65, 0.15
+#: Of more rows than this, as many take part in the rounds; a model of these weighs the others.
+ROUND_ROWS = 3000
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,8 @@ def reweight(
     """Iteratively reweighted fits under a bounded loss of the held-out feature-space error.
 
     Rows that are not trusted (:func:`~mercer.robust.reweight.trusted_rows`) have weight 0 from the
-    start to the end; the loss judges the others, beside each other.
+    start to the end; the loss judges the others, beside each other. Of more than 3,000 rows as many
+    are drawn for the rounds, and a model of these weighs the others, which it has not seen.
 
     Parameters
     ----------
@@ -161,25 +164,33 @@ def reweight(
         out for ever.
     """
     points = kernel.points(X)
+    n = len(points)
     trust = trusted_rows(points, kernel)
-    inside = trust.trusted
-    weights = inside.astype(float)
+    weights = trust.trusted.astype(float)
+    seed = int(rng.integers(2**31))
+    seen = np.arange(n) if n <= ROUND_ROWS else np.sort(rng.permutation(n)[:ROUND_ROWS])
+    inside, rows = trust.trusted[seen], points.subset(seen).rows
     # The same folds in every round, so that the rounds can settle.
-    fold_of = held_out.deal_folds(len(points), folds, numbers.fixed_rng(int(rng.integers(2**31))))
+    fold_of = held_out.deal_folds(len(seen), folds, numbers.fixed_rng(seed))
     changes: list[float] = []
-    errors, converged = weights, False
+    errors, converged = weights.copy(), False
     for _ in progress.announced("reweight", range(max_iter)):
-        before = weights
+        before = weights[seen]
 
-        def fitted(rows: Array, weights: Array = before) -> Callable[[Any], Array]:
-            return partial(_distance, learn(rows, weights[rows]))
+        def fitted(index: Array, weights: Array = before) -> Callable[[Any], Array]:
+            return partial(_distance, learn(seen[index], weights[index]))
 
-        errors = held_out.scores_by_fold(fitted, points.rows, fold_of)
-        weights = np.where(inside, loss.weight(excess(errors, inside)), 0)
-        changes.append(float(np.abs(weights - before).mean()))
+        errors[seen] = held_out.scores_by_fold(fitted, rows, fold_of)
+        weights[seen] = np.where(inside, loss.weight(excess(errors[seen], inside)), 0)
+        changes.append(float(np.abs(weights[seen] - before).mean()))
         converged = changes[-1] <= tol
         if converged:
             break
+    if n > ROUND_ROWS:
+        others = np.setdiff1d(np.arange(n), seen)
+        errors[others] = _distance(learn(seen, weights[seen]), points.subset(others).rows)
+        beyond = excess(errors, np.isin(np.arange(n), seen) & trust.trusted)
+        weights[others] = np.where(trust.trusted, loss.weight(beyond), 0)[others]
     return Reweighting(weights, errors, np.array(changes), converged, trust)
 
 
@@ -228,8 +239,8 @@ GAP, STRAYS = 4.0, 0.02
 #: The spread counts as no less, a tenth of a distance: on a grid, and among counts, all neighbours
 #: are equally far, and the next point of the grid, 1.4 times as far, is in reach.
 LEAST_SPREAD = 0.1
-#: Rows that others are compared with.
-MOST_REFERENCES = 2000
+#: Rows that others are compared with, and rows among which trust grows.
+MOST_REFERENCES, MOST_GROWN = 2000, 3000
 #: Rounds of growing; each adds at least one row.
 MAX_ROUNDS = 50
 
@@ -266,31 +277,64 @@ def trusted_rows(X: RowsLike, kernel: Kernel) -> Trust:
 
     Notes
     -----
-    O(n r d) time for r = min(n, 2000) references, and n r numbers of memory.
+    O(n r d) time for r = min(n, 2000) references. Of more than 3,000 rows as many are drawn, from
+    which trust grows; the others are measured by where it ends.
     """
-    n = len(X)
-    references = np.sort(numbers.fixed_rng(0).permutation(n)[:MOST_REFERENCES])
-    D = _distances(kernel.points(X), references, kernel)
+    points = kernel.points(X)
+    n = len(points)
+    order = numbers.fixed_rng(0).permutation(n)
+    references, seen = np.sort(order[:MOST_REFERENCES]), np.sort(order[:MOST_GROWN])
+    base = points.chosen(references)
+    place = np.searchsorted(seen, references)
+    D = _distances(points.take(seen), base, kernel)
     size = max(len(references) // 2 + 1, min(NEIGHBOUR + 1, n))
     # The distance to the middle one of all other rows.
-    central = np.argsort(np.median(D[references], axis=1), kind="stable")[:size]
-    trusted = np.zeros(n, dtype=bool)
-    trusted[references[central]] = True
-    near = _log_neighbour(D, references, np.ones(n, dtype=bool), NEIGHBOUR)
+    central = np.argsort(np.median(D[place], axis=1), kind="stable")[:size]
+    trusted = np.zeros(len(seen), dtype=bool)
+    trusted[place[central]] = True
+    near = _log_neighbour(D, place, np.ones(len(seen), dtype=bool), NEIGHBOUR)
     for rounds in range(1, MAX_ROUNDS + 1):  # noqa: B007  told in the result
-        far = _log_neighbour(D, references, trusted, NEIGHBOUR)
-        far = np.where(trusted, far, _log_neighbour(D, references, trusted, EDGE))
+        far = _log_neighbour(D, place, trusted, NEIGHBOUR)
+        far = np.where(trusted, far, _log_neighbour(D, place, trusted, EDGE))
         middle = float(np.median(far[trusted]))
         spread = _upper_spread(far[trusted] - middle)
-        excess = (far - middle) / spread
-        grouped = ~trusted & (near <= far - np.log(TIGHT)) & (excess > GROUP_REACH)
+        excess, grouped = _placed(near, far, middle, spread)
+        grouped &= ~trusted
         entering = (excess <= REACH) & ~trusted & ~grouped
         if not entering.any():
             break
         # Growing only: a row that entered lent others support, and may not leave them without.
         trusted = trusted | entering
+    if n > len(seen):
+        others = np.setdiff1d(np.arange(n), seen)
+        near, far = _neighbours(points.take(others), base, kernel, trusted[place])
+        there = _placed(near, far, middle, spread)
+        both = np.argsort(np.concatenate([seen, others]))
+        excess, grouped = (
+            np.concatenate(parts)[both] for parts in zip((excess, grouped), there, strict=True)
+        )
+        trusted = np.concatenate([trusted, there[0] <= REACH])[both] & ~grouped
     trusted[_strays(excess, ~trusted & ~grouped, float(excess[trusted].max()))] = True
     return Trust(trusted, excess, grouped, rounds)
+
+
+def _placed(near: Array, far: Array, middle: float, spread: float) -> tuple[Array, Array]:
+    """How far out rows lie, in spreads, and which of them are nearer to each other than to these.
+
+    ``near`` and ``far`` are logarithms of distances to any rows, and to trusted ones.
+    """
+    excess = (far - middle) / spread
+    return excess, (near <= far - np.log(TIGHT)) & (excess > GROUP_REACH)
+
+
+def _neighbours(points: Points, base: Points, kernel: Kernel, among: Array) -> tuple[Array, Array]:
+    """Logarithms of the distances of other rows from any references, and from trusted ones."""
+    near, far = np.empty(len(points)), np.empty(len(points))
+    for part in machine.blocks(len(points), MOST_GROWN):
+        D = _distances(points.take(part), base, kernel)
+        near[part] = np.partition(D, NEIGHBOUR - 1, axis=1)[:, NEIGHBOUR - 1]
+        far[part] = np.partition(D[:, among], EDGE - 1, axis=1)[:, EDGE - 1]
+    return _log(near), _log(far)
 
 
 def _strays(excess: Array, lone: Array, reached: float) -> Array:
@@ -302,19 +346,20 @@ def _strays(excess: Array, lone: Array, reached: float) -> Array:
     return rows[:first] if first <= STRAYS * len(excess) else rows[:0]
 
 
-def _distances(points: Points, references: Array, kernel: Kernel) -> Array:
-    """Distances of all rows from the references, (n, r)."""
+def _distances(points: Points, base: Points, kernel: Kernel) -> Array:
+    """Distances of rows from the references, (n, r)."""
     if kernel.takes_vectors:
         if points.is_sparse:
             from sklearn.metrics.pairwise import euclidean_distances  # brings in all metrics
 
-            sparse = points.for_user()
-            return np.asarray(euclidean_distances(sparse, sparse[references]))
-        rows = np.asarray(points.vectors("a robust start"), dtype=np.float64)
-        return np.asarray(cdist(rows, rows[references]))
-    own = np.asarray(kernel.diag(points.rows), dtype=np.float64)
-    K = Basis(kernel, points.chosen(references), np.float64).at(points)
-    return np.asarray(np.sqrt(np.maximum(own[:, None] + own[references] - 2 * K, 0)))
+            return np.asarray(euclidean_distances(points.for_user(), base.for_user()))
+        rows, others = (
+            np.asarray(p.vectors("a robust start"), dtype=float) for p in (points, base)
+        )
+        return np.asarray(cdist(rows, others))
+    own, others = (np.asarray(kernel.diag(p.rows), dtype=float) for p in (points, base))
+    K = Basis(kernel, base, np.float64).at(points)
+    return np.asarray(np.sqrt(np.maximum(own[:, None] + others - 2 * K, 0)))
 
 
 def _log_neighbour(D: Array, references: Array, among: Array, count: int) -> Array:
@@ -324,8 +369,12 @@ def _log_neighbour(D: Array, references: Array, among: Array, count: int) -> Arr
     own[references[columns]] = 1  # the distance to itself comes first
     order = np.minimum(count - 1 + own, columns.sum() - 1)
     wanted = np.partition(D[:, columns], np.unique(order), axis=1)
-    far = np.take_along_axis(wanted, order[:, None], axis=1)[:, 0]
-    smallest = np.min(far[far > 0], initial=np.inf)  # copies of a row lie at no distance
+    return _log(np.take_along_axis(wanted, order[:, None], axis=1)[:, 0])
+
+
+def _log(far: Array) -> Array:
+    """Logarithms of distances; copies of a row, which lie at none, get the smallest other one."""
+    smallest = np.min(far[far > 0], initial=np.inf)
     return np.asarray(np.log(np.maximum(far, smallest if np.isfinite(smallest) else 1.0)))
 
 

@@ -19,6 +19,8 @@ SMALLEST_SHARE = 1e-9
 #: Fits for one search, and fits that look for a second root once the first is found.
 MAX_FITS = 11
 MORE_FITS = 3
+#: Of more rows than this, and than so many for each kernel, as many are drawn for the search.
+SEARCHED_ROWS, ROWS_PER_KERNEL = 3000, 10
 
 
 def choose_kernels(
@@ -29,7 +31,7 @@ def choose_kernels(
         raise DataError("kernel has no variance: k(x, x) is 0 for all rows; give other rows.")
     bound = solver.bind(rows, None if n_kernels is None else int(n_kernels))
     if n_kernels is not None and not isinstance(solver, Centres):
-        return for_count(bound, int(n_kernels))
+        return _for_count_of_many(bound, solver, int(n_kernels))
     variance = default_variance(bound) if noise is None else float(noise) ** 2
     return bound.solve(variance), 1
 
@@ -41,6 +43,25 @@ def default_variance(bound: BoundSelection) -> float:
     """
     share = DEFAULT_SHARE * float(bound.rows.diag.mean())
     return min(share, 0.1 * bound.largest_variance)
+
+
+def _for_count_of_many(
+    bound: BoundSelection, solver: SparseSolver, n_kernels: int
+) -> tuple[Selection, int]:
+    """The same for any number of rows: what a sample of many finds is nearly right for all.
+
+    At its σ², or at a little less, all rows have at least as many kernels; the rest is thinned.
+    """
+    rows, size = bound.rows, max(SEARCHED_ROWS, ROWS_PER_KERNEL * n_kernels)
+    if rows.n <= size:
+        return for_count(bound, n_kernels)
+    some = replace(rows, X=rows.data.subset(np.sort(rows.rng.permutation(rows.n)[:size])).rows)
+    found, searched = for_count(solver.bind(some, n_kernels), n_kernels)
+    fits, log_var, step = _Fits(bound, n_kernels), float(np.log(found.variance)), np.log(1.1)
+    least = np.log(bound.largest_variance * SMALLEST_SHARE)
+    while fits.count(log_var) < n_kernels and log_var > least:
+        log_var, step = log_var - step, 2 * step
+    return _ended(fits, n_kernels), searched + len(fits.found)
 
 
 def for_count(bound: BoundSelection, n_kernels: int) -> tuple[Selection, int]:
@@ -58,14 +79,14 @@ def for_count(bound: BoundSelection, n_kernels: int) -> tuple[Selection, int]:
     while low == -np.inf:
         log_var -= np.log(10)
         if log_var < high + np.log(SMALLEST_SHARE):
-            return _too_many(fits, n_kernels), len(fits.found)
+            return _ended(fits, n_kernels), len(fits.found)
         low = log_var if fits.count(log_var) >= n_kernels else low
     high = min((x for x in fits.found if fits.count(x) < n_kernels), default=high)
     while not fits.roots and len(fits.found) < MAX_FITS and high - low > 1e-3:
         middle = fits.between(low, high)
         low, high = (middle, high) if fits.count(middle) >= n_kernels else (low, middle)
     if not fits.roots:
-        return _thinned(fits, n_kernels), len(fits.found)
+        return _ended(fits, n_kernels), len(fits.found)
     # Another root at smaller σ², where the same number of kernels explains more.
     root = min(x for x, fit in fits.found.items() if len(fit) == n_kernels)
     for step in range(1, MORE_FITS + 1):
@@ -115,9 +136,15 @@ def _best(roots: list[Selection]) -> Selection:
     return max(roots, key=value)
 
 
-def _thinned(fits: _Fits, n_kernels: int) -> Selection:
-    """The smallest model with more kernels, without the ones whose loss matters least."""
-    larger = min((fit for fit in fits.found.values() if len(fit) > n_kernels), key=len)
+def _ended(fits: _Fits, n_kernels: int) -> Selection:
+    """The smallest model with enough kernels, without the ones whose loss matters least."""
+    larger = min(
+        (fit for fit in fits.found.values() if len(fit) >= n_kernels), key=len, default=None
+    )
+    if larger is None:
+        return _too_many(fits, n_kernels)
+    if len(larger) == n_kernels:
+        return larger
     at = larger.likelihood
     with one_blas_thread():
         while len(at.active) > n_kernels:
