@@ -28,8 +28,10 @@ class Worth:
     precision, density, coverage : as in ``mercer.generative.metrics``, of held-out rows, k = 5
     accuracy : of a forest trained on as many generated rows as there were, on held-out rows
     copies : share of rows that are no farther from a training row than 1 % of the training rows are
-        from their own nearest
+        from their own nearest; training rows that occur more than once do not count, since whoever
+        is equal to one of them is equal to several
     natural : the same of the held-out rows: what is not copied is as near as this by chance
+    equal, equal_natural : as copies and natural, with the training rows that occur more than once
     distance : median distance to the nearest training row, over that of held-out rows
     """
 
@@ -42,6 +44,8 @@ class Worth:
     accuracy: float
     copies: float
     natural: float
+    equal: float
+    equal_natural: float
     distance: float
 
 
@@ -53,6 +57,8 @@ def judge(task: Task, generate: Generator, seed: int) -> Worth:
     S, T, R = (coordinates(frame, train) for frame in (some, train, held_out))
     near = np.quantile(_own_nearest(T), 0.01)
     to_train, natural = nearest_distances(S, T), nearest_distances(R, T)
+    different, counts = np.unique(T, axis=0, return_counts=True)
+    once = different[counts == 1]
     return Worth(
         outside=_outside(many[task.numbers], train[task.numbers]),
         spread=float((many[task.numbers].std() / train[task.numbers].std() - 1).abs().max()),
@@ -61,8 +67,10 @@ def judge(task: Task, generate: Generator, seed: int) -> Worth:
         density=density(S, R),
         coverage=coverage(S, R),
         accuracy=_accuracy(task, some, train, held_out),
-        copies=float((to_train <= near).mean()),
-        natural=float((natural <= near).mean()),
+        copies=float((nearest_distances(S, once) <= near).mean()),
+        natural=float((nearest_distances(R, once) <= near).mean()),
+        equal=float((to_train <= near).mean()),
+        equal_natural=float((natural <= near).mean()),
         distance=float(np.median(to_train) / max(np.median(natural), 1e-9)),
     )
 

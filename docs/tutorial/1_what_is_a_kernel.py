@@ -48,9 +48,9 @@ mapped = features(X)
 print(mapped.shape)
 
 # %%
-# Now the trick on which everything rests. PCA needs only the dot products between rows. And the
-# dot product of two mapped rows can be had *without* mapping them: here it is the square of their
-# own,
+# Now comes the trick on which everything rests. PCA needs only the dot products between rows, and
+# the dot product of two mapped rows can be computed *without* mapping them: here it is the square
+# of the dot product of the rows themselves,
 #
 # .. math:: \varphi(x)\cdot\varphi(y) = (x \cdot y)^2 = k(x, y).
 
@@ -59,14 +59,14 @@ print("largest difference:", np.abs(mapped @ mapped.T - (X @ X.T) ** 2).max())
 # %%
 # Such a function :math:`k` is a **kernel**. The columns behind it may be many, even infinitely
 # many; we never write them down. The table of its values, one for each pair of rows, is the *Gram
-# matrix* :math:`K`, and it is all that kernel PCA knows of the data.
+# matrix* :math:`K`, and it is all that kernel PCA knows about the data.
 #
 # The kernel that you will use most
 # ---------------------------------
 #
-# The Gaussian kernel :math:`k(x, y) = \exp(-\gamma\|x-y\|^2)` says 1 for equal points, and falls
-# to 0 as they move apart. Its *width* determines how fast. Below, how similar every point of the
-# plane is to the black point, for three widths:
+# The Gaussian kernel :math:`k(x, y) = \exp(-\gamma\|x-y\|^2)` is 1 for equal points, and falls to
+# 0 as they move apart. Its *width* determines how fast. The pictures show how similar every point
+# of the plane is to the black point, for three widths:
 
 from mercer.kernels import Gaussian
 
@@ -85,9 +85,9 @@ fig.colorbar(shading, ax=axes, label="similarity to the black point", shrink=0.9
 plt.show()
 
 # %%
-# A narrow kernel knows only the nearest neighbours. A wide one thinks that everything is like
-# everything. In between lies what we want, and the Gram matrix shows it, with the rows sorted by
-# ring: the inner ring is a bright block of its own.
+# A narrow kernel sees only the nearest neighbours. To a wide one, everything looks alike. What we
+# want lies in between, and the Gram matrix shows it: with the rows sorted by ring, the inner ring
+# is a bright block of its own.
 
 order = np.lexsort((np.arctan2(*X.T), ring))
 fig, axes = plt.subplots(1, 3, figsize=(10, 3.3), layout="constrained")
@@ -101,7 +101,7 @@ plt.show()
 # Kernel PCA of the rings
 # -----------------------
 #
-# PCA of the Gram matrix instead of the columns; that is all.
+# Kernel PCA is PCA of the Gram matrix instead of the columns; that is all.
 
 from mercer import KernelPCA
 
@@ -122,10 +122,10 @@ print(f"one cut of the first component separates {parted:.0%} of the points")
 # %%
 # No label was used: the rings are the largest difference that this kernel sees.
 #
-# **Remember.** A kernel is a similarity that is a dot product somewhere. You choose what counts
+# **Remember.** A kernel is a similarity that is a dot product in some space. You choose what counts
 # as similar; kernel PCA does the rest.
 #
-# **Try it.** Take ``width=0.2`` and ``width=2``. When does the first component stop parting the
+# **Try it.** Take ``width=0.2`` and ``width=2``. When does the first component stop separating the
 # rings?
 #
 # Next: :doc:`why the features are centred </learn/2_why_centring>`.

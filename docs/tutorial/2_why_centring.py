@@ -2,8 +2,8 @@
 2. Why the features are centred
 ===============================
 
-PCA looks at differences from the mean. In feature space nobody has seen the mean, so it is taken
-away by arithmetic on the Gram matrix alone. Leave it in, and the first component says only
+PCA looks at differences from the mean. In feature space the mean is never computed, so it is
+removed by arithmetic on the Gram matrix alone. If it is left in, the first component says only
 that there are data.
 """
 
@@ -33,7 +33,7 @@ print(f"length of the mean in feature space: {np.sqrt(K.mean()):.2f} (each point
 # With and without
 # ----------------
 #
-# The first two components of each as maps of the plane. A colour is a score.
+# Here are the first two components of each as maps of the plane. Colours stand for scores.
 
 side = np.linspace(-2.2, 2.6, 100)
 grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
@@ -49,8 +49,8 @@ for line, center in zip(axes, (False, True), strict=True):
 plt.show()
 
 # %%
-# Not centred, component 0 has one sign wherever there are data: it points to the mean. Centred,
-# both components tell the groups apart.
+# Without centring, component 0 has the same sign wherever there are data: it points to the mean.
+# With centring, both components tell the groups apart.
 #
 # The arithmetic
 # --------------
@@ -61,8 +61,8 @@ plt.show()
 # .. math:: (\varphi(x_i)-\mu)\cdot(\varphi(x_j)-\mu) = (HKH)_{ij}, \qquad
 #           H = I - \tfrac1n 11^\top.
 #
-# Five lines of NumPy are kernel PCA, and mercer gives the same to rounding (up to the sign, which
-# is arbitrary).
+# Kernel PCA takes five lines of NumPy, and mercer gives the same result up to rounding (and up to
+# the sign, which is arbitrary).
 
 n = len(X)
 H = np.eye(n) - 1 / n
@@ -80,9 +80,9 @@ print("eigenvalues:", lam, model.eigenvalues_)
 # Shares of the true variance
 # ---------------------------
 #
-# How much variance is there in all? The trace of :math:`HKH`, which needs no eigenvalue. mercer
-# divides by that. Dividing by the sum of the components that one happened to ask for, as is often
-# seen, always adds up to 100 %.
+# How much variance is there in all? It is the trace of :math:`HKH`, which can be computed without
+# any eigenvalue, and mercer divides by it. Dividing by the sum over the components that were asked
+# for, as is often done, gives shares that always add up to 100 %.
 
 total = np.trace(H @ K @ H)
 print("true shares:              ", model.eigenvalues_ / total)
@@ -91,8 +91,8 @@ print("shares of the two kept:   ", model.eigenvalues_ / model.eigenvalues_.sum(
 
 # %%
 # **Remember.** Centre, unless you have a reason not to (``center=True`` is the default). The mean
-# comes back into play in :doc:`chapter 4 </learn/4_the_way_back>`: whoever forgets it there gets
-# pre-images that explode.
+# comes back into play in :doc:`chapter 4 </learn/4_the_way_back>`: if it is forgotten there,
+# pre-images explode.
 #
 # **Try it.** Add 1,000 to ``X``. Nothing changes; why? (What does the kernel depend on?)
 #

@@ -3,15 +3,14 @@
 ==============================
 
 A component of linear PCA is a direction: its contour lines are straight and parallel. A component
-of kernel PCA is a *function* on the space of your data, as curved as the data ask for.
+of kernel PCA is a *function* on the space of your data, as curved as the data require.
 """
 
 # %%
 # Straight lines, curved lines
 # ----------------------------
 #
-# Two half moons. Linear PCA has two components, since there are two columns, and that is the end
-# of it.
+# Take two half moons. Linear PCA has two components, since there are two columns, and no more.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -28,21 +27,21 @@ plt.show()
 # sphinx_gallery_thumbnail_number = 2
 
 # %%
-# Kernel PCA has as many as there are rows. The first six:
+# Kernel PCA has as many as there are rows. These are the first six:
 
 kpca = KernelPCA(20, kernel=Gaussian(width=0.6)).fit(X)
 ComponentsDisplay.from_estimator(kpca, X, components=range(6))
 plt.show()
 
 # %%
-# Read them like maps. The first tell *which moon* and *where along it*; later ones wave faster and
-# faster, as the overtones of a string do. Where there are no data the scores go back to one
-# value: from far away every point is equally unlike everything.
+# Read them like maps. The first ones say *which moon* a point is on, and *where along it*; later
+# ones oscillate faster and faster, like the overtones of a string. Where there are no data, the
+# scores return to one constant value: a point far away is equally unlike everything.
 #
 # How many matter
 # ---------------
 #
-# The scree plot shows the share of the true variance of each component, and their sum.
+# The scree plot shows each component's share of the true variance, and the running total.
 
 ScreeDisplay.from_estimator(kpca)
 plt.show()
@@ -50,7 +49,7 @@ print("shares of the first six:", np.round(kpca.explained_variance_ratio_[:6], 3
 print(f"all twenty together: {kpca.explained_variance_ratio_.sum():.1%}")
 
 # %%
-# Ask for a share, and the model counts for you:
+# Ask for a share, and the model finds the number of components for you:
 
 for share in (0.5, 0.9, 0.99):
     print(f"{share:.0%} needs", KernelPCA(share, kernel=Gaussian(width=0.6)).fit(X).n_components_)
@@ -59,8 +58,9 @@ for share in (0.5, 0.9, 0.99):
 # Components of images
 # --------------------
 #
-# Pictures of digits have 64 columns, and no contour plot. But one can walk along a component, and
-# look at the picture that belongs to each step: its pre-image, the subject of the next chapter.
+# Pictures of digits have 64 columns, so they cannot be drawn as contours. But one can walk along a
+# component and look at the picture that belongs to each step: its pre-image, the subject of the
+# next chapter.
 
 from sklearn.datasets import load_digits
 
@@ -69,10 +69,10 @@ TraversalDisplay.from_estimator(images, components=range(4), image_shape=(8, 8))
 plt.show()
 
 # %%
-# Which variables make a component? There are no loadings, but there are derivatives:
+# Which variables make up a component? There are no loadings, but there are derivatives:
 # :meth:`~mercer.KernelPCA.relevance` measures them; see :doc:`/howto/relevance`.
 #
-# Touch it: two moons, alive. Turn the width, and watch the map bend.
+# Below is a live model of the two moons. Change the width, and watch the map bend.
 #
 # .. live: moons#tab=knobs
 #

@@ -11,9 +11,9 @@ called a **pre-image**.
 # Almost nothing has a pre-image
 # ------------------------------
 #
-# The plane is mapped to a curved sheet in a space of very many dimensions. Projecting onto a few
-# components leaves that sheet, as a straight line through a globe leaves its surface. How far is
-# the projection from the sheet, for noisy points on a half circle?
+# The plane is mapped to a curved sheet in a space of very many dimensions. A projection onto a few
+# components leaves that sheet, just as a straight line through a globe leaves its surface. How far
+# is the projection from the sheet, for noisy points on a half circle?
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -37,8 +37,8 @@ print(f"squared distance from the projection: {far.min():.4f} to {far.max():.4f}
 # .. math:: \hat x = \arg\min_x \|\varphi(x) - P\varphi(x_0)\|^2 ,
 #
 # where :math:`\varphi` maps a row into feature space and :math:`P` projects onto the components.
-# Written out it needs the kernel only. This is what is minimised for one row, at every place of the
-# plane:
+# Written out, it needs nothing but the kernel. The picture shows what is minimised for one row, at
+# every place of the plane:
 
 row = 60
 across, up = np.linspace(-1.6, 1.6, 120), np.linspace(-0.6, 1.6, 90)
@@ -65,7 +65,7 @@ plt.show()
 # that starts elsewhere ends elsewhere: :meth:`~mercer.KernelPCA.denoise` therefore starts at the
 # noisy row itself.
 #
-# All rows at once, beside linear PCA:
+# Here are all rows at once, compared with linear PCA:
 
 from sklearn.decomposition import PCA
 
@@ -88,8 +88,9 @@ plt.show()
 # With the row, or with scores alone
 # ----------------------------------
 #
-# ``inverse_transform`` has only the scores. It uses a regression that is learnt from the training
-# rows: excellent for clean scores, poor for noisy ones, whose noise it brings back. Digits show it.
+# ``inverse_transform`` has only the scores. It uses a regression learnt from the training rows,
+# which is excellent for clean scores, but poor for noisy ones, whose noise it brings back. Digits
+# show the difference.
 
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
@@ -121,15 +122,16 @@ fig.get_layout_engine().set(hspace=0.25, rect=(0, 0, 1, 0.96))
 plt.show()
 
 # %%
-# To be fair: linear PCA has the best of four numbers of components *by the clean test images*;
-# kernel PCA has its default width, and 64 components that nobody tuned. The next chapter tunes.
+# Note that linear PCA was given the best of four numbers of components *by the clean test images*,
+# while kernel PCA has its default width and 64 components that nobody tuned. The next chapter tunes
+# them.
 #
 # **Remember.** Use ``denoise`` when you have the row, ``inverse_transform`` when you have only
 # scores. Do not expect an exact inverse: there is none. Values may leave the range of your columns
-# (a pixel of −0.02), since mercer does not clip what it does not understand.
+# (a pixel of −0.02), since mercer does not clip values whose meaning it does not know.
 #
 # **Try it.** ``KernelPCA(64, preimage="nearest")`` answers with real training images. When is that
 # better?
 #
-# More: :doc:`/explanation/preimages`. Next: :doc:`width and number of components
+# There is more in :doc:`/explanation/preimages`. Next: :doc:`width and number of components
 # </learn/5_width_and_components>`.

@@ -2,16 +2,16 @@
 5. Width and number of components
 =================================
 
-Two numbers decide what a model keeps: the width of the kernel and the number of components. What
-they do, how to choose them, and a trap.
+Two numbers decide what a model keeps: the width of the kernel and the number of components. This
+chapter shows what they do, how to choose them, and a trap to avoid.
 """
 
 # %%
 # The same noise, sixteen models
 # ------------------------------
 #
-# Points on two moons with noise; each panel shows them after ``denoise``. From top to bottom the
-# kernel gets wider, from left to right there are more components.
+# The points lie on two moons, with noise; each panel shows them after ``denoise``. From top to
+# bottom the kernel gets wider, and from left to right there are more components.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -45,18 +45,18 @@ plt.show()
 print(f"mean distance to the moons with nothing done: {distance(X):.3f}")
 
 # %%
-# The number in each panel is the mean distance to the true moons. Top left, a narrow kernel gathers
-# the points in spots: near the moons, but most of the moons is gone, so that a small number alone
-# proves nothing. In the second row two components are too few, ten are right, and with 25 the
-# noise is back. Further down the kernel is so wide that two components are nearly the two columns
-# themselves, as in linear PCA: everything is kept, and nothing is removed.
+# The number in each panel is the mean distance to the true moons. At the top left, a narrow kernel
+# gathers the points in spots. They are close to the moons, but most of the moons is gone, so a
+# small number alone proves nothing. In the second row, two components are too few, ten are right,
+# and with 25 the noise is back. Further down, the kernel is so wide that two components are nearly
+# the two columns themselves, as in linear PCA: everything is kept, and nothing is removed.
 #
 # A trap: clean reconstruction
 # ----------------------------
 #
-# It is tempting to choose by how well rows come back when nothing was added to them. But a model
-# that keeps everything brings everything back, noise included. Digits, 32 components, held-out
-# images, both errors:
+# It is tempting to choose by how well rows come back when no noise was added to them. But a model
+# that keeps everything brings everything back, noise included. The picture shows both errors for
+# held-out images of digits and 32 components:
 
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
@@ -104,8 +104,9 @@ plt.show()
 # Let it choose
 # -------------
 #
-# These rows are clean. State the level of noise that you expect. Held-out rows are disturbed by it,
-# and the error is measured in the units of your columns, so that all kernels can be compared.
+# These rows are clean, so state the level of noise that you expect. Noise of that level is added to
+# held-out rows, and the error is measured in the units of your columns, so that all kernels can be
+# compared.
 
 tuned = KernelPCA(random_state=0).tune(train[:400], noise=0.3, rows="clean")
 print(f"{tuned.n_components_} components, {tuned.kernel_.length / median:.2f} median distances")
@@ -116,8 +117,8 @@ for name, model in {"64 components, median width": default, "tuned": tuned}.item
 print(f"nothing done: error {np.mean((noisy - test) ** 2):.4f}")
 
 # %%
-# **Remember.** Width and components belong together. Choose them by the job, on rows that were held
-# out.
+# **Remember.** Choose the width and the number of components together, for the job at hand, on rows
+# that were held out.
 #
 # **Try it.** ``KernelPCA(n_components=0.95)`` keeps 95 % of the variance. Is that a good denoiser?
 #

@@ -10,10 +10,10 @@ themselves. How can width and components be chosen if nobody knows the right ans
 # Why noisy rows are not examples
 # -------------------------------
 #
-# The last chapter chose by held-out rows: add noise to a clean row, and see what comes back. Do the
-# same with rows that are noisy already, and the model is asked to bring back *their* noise. The
-# best answer to that question is a model that keeps everything. Digits, 400 rows, noise in all of
-# them:
+# In the last chapter we chose by held-out rows: add noise to a clean row, and see what comes back.
+# If you do the same with rows that are already noisy, the model is asked to bring back *their*
+# noise, and the model that does this best is one that keeps everything. Here are 400 rows of
+# digits, all of them noisy:
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -28,7 +28,7 @@ noisy = truth + np.random.default_rng(0).normal(scale=sigma, size=truth.shape)
 
 
 def error(rows):
-    """True squared error of a row; in life nobody can compute it."""
+    """True squared error of a row; in practice nobody can compute it."""
     return float(((rows - truth) ** 2).sum(axis=1).mean())
 
 
@@ -39,18 +39,18 @@ for name, model in {"taken for clean": as_if_clean, "taken for noisy": as_noisy}
 print(f"nothing done: error {error(noisy):.2f}")
 
 # %%
-# Taken for clean examples, they teach the model their noise. Taken for what they are, which is the
-# default of ``tune``, most of it is gone. How can ``tune`` know?
+# Treated as clean examples, the rows teach the model their noise. Treated as what they are, which
+# is the default of ``tune``, they lose most of it. How can ``tune`` know?
 #
 # Stein's estimate
 # ----------------
 #
-# Call f(X) what comes out when a model is fitted to X and denoises X. We want the distance from
-# f(X) to the truth, and can see only the distance to the noisy rows. The two differ by the noise
-# itself, :math:`d\sigma^2` a row, and by how much f *follows* the noise: a model that keeps
+# Let f(X) be the result of fitting a model to X and denoising X with it. We want the distance from
+# f(X) to the truth, but we can see only the distance to the noisy rows. The two differ by the noise
+# itself, :math:`d\sigma^2` per row, and by how much f *follows* the noise: a model that keeps
 # everything is at distance zero from the noisy rows, and has removed nothing. Charles Stein showed
-# in 1981 that nothing else is needed. How much f follows the noise is seen by a push: add a small
-# random probe to the rows, fit *again*, and measure how much of the probe comes through.
+# in 1981 that nothing else is needed. To see how much f follows the noise, add a small random probe
+# to the rows, fit *again*, and measure how much of the probe comes through.
 
 probe = np.random.default_rng(1).choice([-1.0, 1.0], size=noisy.shape)
 step = 0.3 * sigma
@@ -64,8 +64,9 @@ def stein(f):
 
 
 # %%
-# That is all of it. The fit has to be *inside* f. With one model for both, nobody would see how
-# much of the noise it has learnt. Both ways, for more and more components:
+# That is all. Note that the fit has to be *inside* f: with one model for both calls, we could not
+# see how much of the noise it has learnt. The picture compares both ways, for more and more
+# components:
 
 width = Gaussian("median").resolve(noisy).length
 counts = (2, 4, 8, 16, 32, 64, 128, 256)
@@ -88,15 +89,15 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# The circles lie on the line of the true error, and their least value is where it should be. With
-# the model held fixed the estimate is too low, more so with every component, and it would choose
-# far too many.
+# The circles lie on the line of the true error, and their minimum is where it should be. With the
+# model held fixed, the estimate is too low, more so with every component, and it would choose far
+# too many.
 #
 # ``tune`` does this for kernels of several widths, numbers of components and ways back, with a
 # second probe for those that are not clearly worse, and for linear PCA, which it takes if nothing
-# is better. One of the ways back shrinks the scores first, those of weak components most, which
-# carry more noise than signal (:class:`mercer.preimage.Shrunk`). What is chosen gets two more
-# probes: the best of many was also the luckiest.
+# is better. One of the ways back first shrinks the scores, most of all those of weak components,
+# which carry more noise than signal (:class:`mercer.preimage.Shrunk`). The chosen model gets two
+# more probes, because the best of many candidates was also a lucky one.
 #
 # What ``risk_`` says
 # -------------------
@@ -104,12 +105,12 @@ plt.show()
 print(as_noisy.risk_)
 
 # %%
-# These are squared errors of a whole row (here the sum over 64 pixels): of the rows as they are, of
-# the rows after ``denoise`` with a standard error, and what linear PCA with its own best number of
-# components would leave. Then comes the level of the noise and where it is from. ``risk_.error``,
-# ``risk_.deviation``, ``risk_.noise``, ``risk_.linear`` and ``risk_.level`` are the same for
-# programs. If ``noise`` is not given, it is estimated from the rows, and how uncertain it is counts
-# in the standard error:
+# These are squared errors of a whole row (here the sum over 64 pixels): of the rows as they are; of
+# the rows after ``denoise``, with a standard error; and of linear PCA with its own best number of
+# components. Then come the level of the noise and how it was obtained. Programs find the same
+# numbers in ``risk_.error``, ``risk_.deviation``, ``risk_.noise``, ``risk_.linear`` and
+# ``risk_.level``. If ``noise`` is not given, it is estimated from the rows, and the uncertainty of
+# that estimate is part of the standard error:
 
 estimated = KernelPCA(random_state=0).tune(noisy)
 print(estimated.risk_)
@@ -145,21 +146,20 @@ for name, (rows, level) in cases.items():
 # %%
 # A level that is too large gives itself away, since an error cannot be below zero, and ``tune``
 # warns. A level that is too small does not: too many components are kept, and the stated error is
-# too small.
-# Noise that neighbours share looks like structure, is kept, and is not in the estimate. With heavy
-# tails, too, more is left than is said: an outlier of one pixel is followed more than
-# Gaussian noise would be. So:
+# too small. Noise that neighbours share looks like structure; it is kept, and the estimate does not
+# count it. With heavy tails, too, more noise is left than the estimate says, because the model
+# follows the outlier of a single pixel more than it would follow Gaussian noise. So:
 #
-# - know where the noise is from, and give its level if you have measured it (a repeated
-#   measurement, a blank sample, a dark image);
+# - know where the noise comes from, and give its level if you have measured it (by a repeated
+#   measurement, a blank sample or a dark image);
 # - noise of different size in each column is not a problem: give one number for each. For counts
-#   there is ``noise="poisson"``, for noise that grows with the signal ``"speckle"``;
+#   there is ``noise="poisson"``, and for noise that grows with the signal ``"speckle"``;
 # - if neighbours share their noise, measure at fewer places, or do not trust the estimate.
 #
 # **Remember.** Noisy rows are not examples. What a denoiser leaves of the noise can be estimated
-# without a clean row, as long as the level is right and the noise independent.
+# without a clean row, as long as the level is right and the noise is independent.
 #
 # **Try it.** What do ``stein(lambda X: X)`` and ``stein(lambda X: 0 * X)`` give, and why?
 #
-# :doc:`/howto/noisy_rows` has the same for spectra and for a table of sensors, in Python and at the
+# :doc:`/howto/noisy_rows` does the same for spectra and for a table of sensors, in Python and on the
 # command line. Next: :doc:`when not to use kernel PCA </learn/7_when_not>`.

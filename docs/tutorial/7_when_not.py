@@ -2,17 +2,17 @@
 7. When not to use kernel PCA
 =============================
 
-The neighbours on the same data, with numbers: linear PCA, t-SNE, an autoencoder, and kernel
-PCA. Each wins somewhere.
+This chapter compares linear PCA, t-SNE, an autoencoder and kernel PCA on the same data, with
+numbers. Each of them wins somewhere.
 """
 
 # %%
 # A straight world: use PCA
 # -------------------------
 #
-# Rows on a flat plane in 20 dimensions, with noise. There is nothing to bend, so a Gaussian kernel
-# only pays for what it does not need, even at the width and the number of components that are best
-# for it by the estimate of the last chapter.
+# These rows lie on a flat plane in 20 dimensions, with noise. There is nothing curved to follow, so
+# the flexibility of a Gaussian kernel only costs accuracy, even at the width and the number of
+# components that are best for it by the estimate of the last chapter.
 
 from time import process_time
 
@@ -55,11 +55,11 @@ report(f"Gaussian kernel, {q}", plane[400:], kpca.denoise(seen[400:]), start)
 # A curved world: denoising
 # -------------------------
 #
-# Digits with noise, and three tools. Each gets what its user would do: PCA the best number of
-# components on held-out rows; kernel PCA ``tune``, with ``match_noise`` because the model has seen
-# clean images only; the autoencoder (scikit-learn's
-# ``MLPRegressor``, 64–32–64, trained to turn noisy images into clean ones) four noisy copies of
-# the training images.
+# Now take digits with noise, and three tools, each used as a sensible user would. PCA gets the
+# number of components that is best on held-out rows. Kernel PCA is tuned by ``tune``, with
+# ``match_noise`` because the model has seen only clean images. The autoencoder (scikit-learn's
+# ``MLPRegressor``, 64–32–64, trained to turn noisy images into clean ones) gets four noisy copies
+# of the training images.
 
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
@@ -119,8 +119,8 @@ plt.show()
 # A picture: use t-SNE or UMAP
 # ----------------------------
 #
-# Two dimensions for the eye. The number says how often the nearest neighbour *in the picture* is
-# the same digit.
+# The last task is a picture in two dimensions. The number says how often the nearest neighbour *in
+# the picture* is the same digit.
 
 from sklearn.manifold import TSNE
 from sklearn.model_selection import cross_val_score
@@ -147,10 +147,10 @@ plt.show()
 
 # %%
 # t-SNE wins by far: it was made to keep neighbours together in two dimensions. (UMAP is not part of
-# scikit-learn; :doc:`the benchmarks </explanation/benchmarks>` have it, on the same digits.) What
-# is given up for that: distances between groups mean little, there is no way back to images, and
-# scikit-learn's t-SNE has no ``transform`` for new rows. Kernel PCA in *more* dimensions has all
-# of these, and keeps the neighbours, too:
+# scikit-learn; :doc:`the benchmarks </explanation/benchmarks>` include it, on the same digits.) The
+# price is that distances between groups mean little, that there is no way back to images, and that
+# scikit-learn's t-SNE has no ``transform`` for new rows. Kernel PCA in *more* dimensions has all of
+# these, and keeps the neighbours, too:
 
 for q in (2, 10, 50):
     scores = KernelPCA(q, random_state=0).fit_transform(few)
@@ -174,8 +174,9 @@ for q in (2, 10, 50):
 # large images, sound, text          no          no           of features  **best**
 # ================================== =========== ============ ============ ============
 #
-# (a) Exact solvers; landmarks are drawn, and differ with the seed by their stated error.
+# (a) With exact solvers; landmarks are drawn at random, and their results differ with the seed by
+# about their stated error.
 # (b) UMAP has an approximate ``inverse_transform``.
 #
-# What mercer itself does not do well is listed in :doc:`/explanation/limits`. Next, the last:
-# :doc:`from a raw table to a saved model </learn/8_table_to_model>`.
+# What mercer itself does not do well is listed in :doc:`/explanation/limits`. Next is the last
+# chapter: :doc:`from a raw table to a saved model </learn/8_table_to_model>`.

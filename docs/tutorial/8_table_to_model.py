@@ -3,16 +3,18 @@
 ====================================
 
 Real tables have units, categories and missing values. This chapter goes all the way with one
-table: read, fit, look, fill in what is missing, find what is strange, save, and use it again.
+table: read it, fit a model, look at it, fill in what is missing, find what is strange, save the
+model, and use it again.
 """
 
 # %%
 # The table
 # ---------
 #
-# 442 patients of scikit-learn's diabetes study, in their own units: years, kg/m², mmHg, values of
-# the blood. We write the sex in words, and lose some values, as happens. (With a file of your own:
-# ``pandas.read_csv``, or ``mercer fit people.csv`` on the command line.)
+# The table has the 442 patients of scikit-learn's diabetes study, in the original units: years,
+# kg/m², mmHg, and several blood values. We write the sex as a category, and remove some values, as
+# happens in practice. (For a file of your own, use ``pandas.read_csv``, or
+# ``mercer fit people.csv`` on the command line.)
 
 import tempfile
 from pathlib import Path
@@ -50,7 +52,8 @@ print(f"{inner.explained_variance_ratio_.sum():.0%} of the variance in 8 compone
 # Look
 # ----
 #
-# Two components of every patient, and the columns that make the leading ones.
+# The pictures show two components of every patient, and the columns that matter most for the first
+# four components.
 
 Z = np.asarray(model.transform(whole))
 relevance = model.relevance(whole)
@@ -71,8 +74,9 @@ plt.show()
 # Fill in missing values
 # ----------------------
 #
-# The values filled in could stand in the table: numbers in their units, only known categories.
-# Here we know the true values, so we can judge. The guess to beat is the mean of the column.
+# The values filled in could stand in the table: numbers are in their units, and categories are
+# among those that occur. Here we know the true values, so we can measure the error. The guess to
+# beat is the mean of the column.
 
 filled = model.impute(table)
 truth = complete.loc[hidden, "s2"].to_numpy()
@@ -89,8 +93,8 @@ print(f"error of s2 (LDL): mean of the column {error(whole['s2'].mean()):.1f}, "
 # Find what is strange
 # --------------------
 #
-# The same table, given to a detector. It guarantees a rate of false alarms on rows like those
-# that it has seen, whatever the kernel.
+# Now the same table is given to a detector. It guarantees a false-alarm rate on rows like those that
+# it has seen, whatever the kernel.
 
 from mercer import KernelNovelty
 
@@ -118,7 +122,7 @@ print(f"{path.stat().st_size / 1000:.0f} kB; the same scores to the last bit: {s
 # On the command line the same file serves ``mercer info``, ``mercer transform``, ``mercer impute``
 # and the others: see :doc:`/howto/command_line`.
 #
-# You have finished the course. From here:
+# You have finished the course. From here you can go on to:
 #
 # - one job: :doc:`/howto/index`
 # - a model that you can drag around: :doc:`/howto/live`

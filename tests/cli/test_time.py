@@ -1,5 +1,7 @@
 """``mercer fit --time``, and how long a long fit is going to take."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -35,8 +37,21 @@ def test_what_is_not_a_time(mercer, data, text):
 def test_a_solver_that_is_asked_for_has_no_limit(mercer, data):
     words = ["--time chooses the solver"]
     mercer.fails("fit", data, "--time", "1m", "--solver", "dense", status=2, words=words)
-    words = ["--time means nothing to --model novelty"]
-    mercer.fails("fit", data, "--time", "1m", "--model", "novelty", status=2, words=words)
+    words = ["--time means nothing to --model sparse"]
+    mercer.fails("fit", data, "--time", "1m", "--model", "sparse", status=2, words=words)
+
+
+@pytest.mark.parametrize(("model", "fits"), [("novelty", 6), ("robust", 7), ("missing", 20)])
+def test_models_of_several_fits_share_the_time_between_them(mercer, data, tmp_path, model, fits):
+    args = ("fit", data, "-o", tmp_path / "m.mercer", "--components", 5, "--model", model)
+    plan = json.loads(mercer(*args, "--dry-run", "--json").out)
+    one = json.loads(mercer(*args[:6], "--dry-run", "--json", "--solver", "lanczos").out)
+    if model != "novelty":  # which takes landmarks of so many rows
+        assert plan["seconds"] == pytest.approx(fits * one["seconds"])
+    out = " ".join(mercer(*args, "--time", f"{0.003 * fits}s", "--dry-run").out.split())
+    assert "Landmarks" in out
+    assert "to stay within 0.003 s" in out
+    mercer(*args, "--time", "1m", "--raw")
 
 
 def test_a_long_fit_says_how_long_before_it_starts(mercer, data, tmp_path, monkeypatch):

@@ -10,6 +10,7 @@ import zipfile
 import zlib
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
@@ -35,6 +36,7 @@ from mercer.live.worker import (
 from mercer.tables import TableModel
 from mercer.tables import read_table as read_columns
 from mercer.tables.opening import Opened
+from tests.tables.test_files import write_xlsx
 from tests.tables.test_tables import people
 
 ID = "0" * 32
@@ -142,6 +144,23 @@ def test_missing_values_are_filled_in_and_it_is_said(tmp_path):
             assert "1 missing value in 1 of" in (tmp_path / "out" / "page.bin").read_bytes().decode(
                 "utf-8", errors="replace"
             )
+
+
+@pytest.mark.parametrize("ending", ["xlsx", "jsonl", "feather"])
+def test_files_that_fit_takes_are_taken(ending, tmp_path):
+    columns = {"size": [1.5, 2, 4, 3, 7, 5], "kind": ["a", "b", "a", "b", "b", "a"]}
+    path = Store(tmp_path).new(f"Mine.{ending.upper()}").path
+    if ending == "xlsx":
+        pytest.importorskip("python_calamine")
+        write_xlsx(path, [[*columns], *zip(*columns.values(), strict=True)])
+    elif ending == "jsonl":
+        pd.DataFrame(columns).to_json(path, orient="records", lines=True)
+    else:
+        pytest.importorskip("pyarrow")
+        pd.DataFrame(columns).to_feather(path)
+    opened = open_upload(path, Wanted(ID), tmp_path)
+    assert opened.table.rows.shape == (6, 3)
+    assert list(opened.table.beside) == ["kind"]
 
 
 def test_a_model_of_tables_is_shown(tmp_path):

@@ -9,6 +9,7 @@ import pytest
 from mercer import KernelPCA, TableModel
 from mercer.exceptions import DataError
 from mercer.tables import read_table
+from tests.tables.test_files import write_xlsx
 
 ROWS = 30
 
@@ -75,13 +76,14 @@ def test_an_infinity_is_named_in_fit_too(tmp_path):
 
 
 def test_rows_of_a_sheet_are_counted_as_the_sheet_does(tmp_path):
-    openpyxl = pytest.importorskip("openpyxl")
     pytest.importorskip("python_calamine")
-    book = openpyxl.Workbook()
-    for row in [["t", "v"], [1, 2], [], [3, 4], [5, 7]]:
-        book.active.append(row)
-    book.save(tmp_path / "x.xlsx")
+    rows = [["t", "v", "w"], [1, 2, "a"], [], [3, 4, "b"], [5, 7, "a"]]
+    write_xlsx(tmp_path / "x.xlsx", rows)
     assert list(read_table(tmp_path / "x.xlsx").lines) == [2, 4, 5]
+    write_xlsx(tmp_path / "new.xlsx", [*rows, [5, "soon", "a"]])
+    model = TableModel(KernelPCA(2)).fit(tmp_path / "x.xlsx")
+    with pytest.raises(DataError, match=r"'soon' .*\bline 6\b"):
+        model.transform(read_table(tmp_path / "new.xlsx"))
 
 
 def test_missing_values_are_named_by_the_line_where_they_are_refused(tmp_path):

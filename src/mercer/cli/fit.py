@@ -1,6 +1,7 @@
 """``mercer fit`` and ``mercer tune``: from a file of rows to a model file, and what was chosen."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,7 @@ def fit(
     with tables.open_for_fit(data, reading, encoder, recipe.make(), missing) as opened:
         table, encoder = opened.table, opened.encoder
         plan = recipe.make().plan(table.rows)
+        plan = replace(plan, seconds=recipe.fits * plan.seconds)
         if dry_run:
             _show(plan, table, data)
             return 0

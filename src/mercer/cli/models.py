@@ -222,6 +222,11 @@ class Recipe:
             return catalogue.load(catalogue.MODELS[self.model])(inner, random_state=self.seed)
         return catalogue.load(catalogue.MODELS[self.model])(**parameters)
 
+    @property
+    def fits(self) -> int:
+        """About how many times the solver runs: for folds, reweighting or filling in."""
+        return {"novelty": 6, "robust": 7, "missing": 20}.get(self.model, 1)
+
     def _kernel(self) -> Any:
         """The kernel that ``NAME:parameter=value,...`` and the width options describe."""
         name, _, inside = self.kernel.partition(":")
@@ -269,21 +274,22 @@ class Recipe:
         if self.landmarks is not None:
             return mercer.solvers.Landmarks(self.landmarks, checkpoint=checkpoint)
         if self.time is not None:
-            return mercer.solvers.Auto(seconds=self.time, checkpoint=checkpoint)
+            return mercer.solvers.Auto(seconds=self.time / self.fits, checkpoint=checkpoint)
         name = self.solver or "auto"
         if checkpoint is None or name not in ("auto", "landmarks"):
             return name
         return mercer.solvers.as_solver(name).set_params(checkpoint=checkpoint)
 
 
+_WITH_SOLVER = ("kpca", "novelty", "generative", "missing", "robust")
 #: Options → the models that take them.
 _BELONGS = {
     "kernels": ("sparse",),
     "false_alarm_rate": ("novelty",),
     "contamination": ("novelty",),
     "density": ("generative",),
-    "time": ("kpca", "generative"),
-    "landmarks": ("kpca", "novelty", "generative", "missing", "robust"),
+    "time": _WITH_SOLVER,
+    "landmarks": _WITH_SOLVER,
     "preimage": ("kpca", "sparse", "generative", "missing", "robust"),
 }
 describes_denoiser = as_one("recipe", Recipe, *options_of(Recipe, "kernel", "preimage"))

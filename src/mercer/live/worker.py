@@ -37,9 +37,10 @@ from mercer.plots._tables import nameless_rows
 from mercer.points.source import MemoryRows
 from mercer.tables import Category, TableEncoder, TableModel
 from mercer.tables.opening import Opened, Opening
+from mercer.tables.reading import TABLES
 
 #: Endings of files that are taken.
-ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".npy", ".npz", ".zip", ".mercer")
+ENDINGS = (*TABLES, ".npy", ".npz", ".zip", ".mercer")
 MOST_IMAGES = 100_000
 
 

@@ -12,7 +12,6 @@ const MODELS = [
   ["robust", "Robust against outliers"],
   ["missing", "With missing values"],
 ];
-const TAKES = ".csv,.tsv,.txt,.parquet,.npy,.npz,.zip,.mercer";
 
 /** @param app null where nothing is shown yet */
 export function dataForm(desk, app) {
@@ -21,7 +20,6 @@ export function dataForm(desk, app) {
   const wanted = (desk.wanted ??= { model: "kpca", name: "gaussian", medians: 1, q: 0, label: null });
   const file = h("input", {
     type: "file",
-    accept: TAKES,
     "aria-label": "A file of rows, or a model",
     onchange: () => file.files[0] && desk.upload(file.files[0]),
   });
