@@ -75,15 +75,16 @@ def test_an_infinity_is_named_in_fit_too(tmp_path):
         TableModel(KernelPCA(2)).fit(write(tmp_path / "table.csv", columns))
 
 
-def test_rows_of_a_sheet_are_counted_as_the_sheet_does(tmp_path):
+def test_rows_of_a_sheet_are_counted_as_the_sheet_does(model, tmp_path):
     pytest.importorskip("python_calamine")
-    rows = [["t", "v", "w"], [1, 2, "a"], [], [3, 4, "b"], [5, 7, "a"]]
-    write_xlsx(tmp_path / "x.xlsx", rows)
-    assert list(read_table(tmp_path / "x.xlsx").lines) == [2, 4, 5]
-    write_xlsx(tmp_path / "new.xlsx", [*rows, [5, "soon", "a"]])
-    model = TableModel(KernelPCA(2)).fit(tmp_path / "x.xlsx")
-    with pytest.raises(DataError, match=r"'soon' .*\bline 6\b"):
-        model.transform(read_table(tmp_path / "new.xlsx"))
+    columns = make_columns()
+    columns["day"][7] = "soon"
+    first, *rest = zip(*columns.values(), strict=True)
+    write_xlsx(tmp_path / "x.xlsx", [[*columns], first, [], *rest])
+    table = read_table(tmp_path / "x.xlsx")
+    assert list(table.lines) == [2, *range(4, ROWS + 3)]
+    with pytest.raises(DataError, match=r"'day' has 'soon' in line 10\b"):
+        model.transform(table)
 
 
 def test_missing_values_are_named_by_the_line_where_they_are_refused(tmp_path):
