@@ -161,5 +161,5 @@ for name, (rows, level) in cases.items():
 #
 # **Try it.** What do ``stein(lambda X: X)`` and ``stein(lambda X: 0 * X)`` give, and why?
 #
-# :doc:`/howto/noisy_rows` does the same for spectra and for a table of sensors, in Python and on the
-# command line. Next: :doc:`when not to use kernel PCA </learn/7_when_not>`.
+# :doc:`/howto/noisy_rows` does the same for spectra and for a table of sensors, in Python and on
+# the command line. Next: :doc:`when not to use kernel PCA </learn/7_when_not>`.

@@ -93,8 +93,8 @@ print(f"error of s2 (LDL): mean of the column {error(whole['s2'].mean()):.1f}, "
 # Find what is strange
 # --------------------
 #
-# Now the same table is given to a detector. It guarantees a false-alarm rate on rows like those that
-# it has seen, whatever the kernel.
+# Now the same table is given to a detector. It guarantees a false-alarm rate on rows like those
+# that it has seen, whatever the kernel.
 
 from mercer import KernelNovelty
 

@@ -10,7 +10,7 @@ what the leading components of three kernels look like on three clusters, the to
 # %%
 # Profiles
 # --------
-# All have the same length, so that they differ only in how fast similarity fades.
+# All have the same length, so they differ only in how fast similarity fades.
 
 import matplotlib.pyplot as plt
 import numpy as np

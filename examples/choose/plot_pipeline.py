@@ -2,12 +2,13 @@
 In a pipeline, searched with a classifier
 =========================================
 
-With labels there is a plain purpose: to predict them. Kernel PCA is then a step like any other, and
+With labels there is a clear purpose: to predict them. Kernel PCA is then a step like any other, and
 ``GridSearchCV`` reaches its width and its number of components by name.
 """
 
 # %%
-# Scale, kernel PCA, and a linear classifier; three hundred digits to learn from.
+# The pipeline scales the columns, applies kernel PCA, and ends with a linear classifier. It learns
+# from three hundred digits.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -34,7 +35,7 @@ print(search.best_params_)
 print(f"accuracy on {len(test)} other digits: {search.score(test, y_test):.1%}")
 
 # %%
-# Nothing of the test digits went into the choice. The map is of cross-validation.
+# The test digits played no part in the choice. The map shows the accuracy by cross-validation.
 
 table = search.cv_results_
 accuracy = np.zeros((len(counts), len(widths)))

@@ -2,14 +2,14 @@
 Words, by the letters that they share
 =====================================
 
-Kernel PCA never looks at the rows, only at the kernel between them; so rows may be anything that
-two of which can be compared. :class:`~mercer.kernels.FunctionKernel` makes a kernel of a function,
-here of two words.
+Kernel PCA never looks at the rows themselves, only at the kernel between them; so rows may be
+objects of any kind that can be compared in pairs. :class:`~mercer.kernels.FunctionKernel` makes a
+kernel from a function, here of two words.
 """
 
 # %%
 # Twelve everyday words in five languages. Two words are alike if they have pairs of letters in
-# common; ``^`` and ``$`` mark beginning and end, so that endings count.
+# common; ``^`` and ``$`` mark the beginning and the end, so that endings count.
 
 from collections import Counter
 
@@ -47,7 +47,7 @@ model = KernelPCA(4, kernel=FunctionKernel(alike)).fit(rows)
 Z = model.transform(rows)
 
 # %%
-# Colour is the language, which the model does not know.
+# The colour shows the language, which the model does not know.
 
 fig, ax = plt.subplots(figsize=(8, 5.4), layout="constrained")
 colours = dict(zip(words, ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "0.35"), strict=True))

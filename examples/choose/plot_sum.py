@@ -2,13 +2,13 @@
 A kernel for each kind of variable
 ==================================
 
-Sums and products of kernels are kernels. A product asks for likeness in *all* parts, a sum in
-*any*; each part keeps its own kernel, and its own weight.
+Sums and products of kernels are kernels. A product requires similarity in *all* parts, a sum in
+*any* of them; each part keeps its own kernel and its own weight.
 """
 
 # %%
-# Times of the day and temperatures: hours go round, so that 23:30 is near 0:30, which a kernel of
-# their own can know. Two routines, one of them at midnight.
+# The rows are times of day and temperatures. Hours are cyclic: 23:30 is close to 0:30, and a kernel
+# of their own can take that into account. There are two routines, one of them around midnight.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -39,9 +39,9 @@ kernels = {
 }
 
 # %%
-# The first component over hours and temperatures, with the shares of the first three above it. The
-# plain Gaussian tears the night apart at midnight; the sum has ridges that run through all
-# temperatures or all hours; the product has islands.
+# The maps show the first component over hours and temperatures, with the shares of the first three
+# above them. The plain Gaussian cuts the night in two at midnight; the sum has ridges that run
+# through all temperatures or all hours; the product has islands.
 
 x, y = np.meshgrid(np.linspace(0, 2 * np.pi, 37), np.linspace(-3, 2.2, 27))
 plane = np.column_stack([x.ravel(), y.ravel()])

@@ -4,11 +4,12 @@ Width and components, chosen for a purpose
 
 An error in feature space cannot be compared between kernels: every width has a feature space of its
 own. :meth:`~mercer.KernelPCA.tune` compares what models *do*: it adds noise of a level that you
-state to held-out rows, and looks how much of it is gone. Here is the map that it searches.
+state to held-out rows, and measures how much of it is removed. This is the map that it searches.
 """
 
 # %%
-# Seven widths, seven numbers of components: one fit for each width and fold serves them all.
+# There are seven widths and seven numbers of components; one fit for each width and fold serves all
+# numbers of components.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -30,9 +31,10 @@ print(f"{chosen.n_components} components, {chosen.kernel}: error {chosen.value:.
 print(f"noise alone: {noise**2 * X.shape[1]:.2f}")
 
 # %%
-# The map of all candidates. Few components blur. A wide kernel, which is nearly linear, must stop
-# early, or the noise comes through. One that is narrower than the median distance may keep many,
-# because what it knows ends near the rows; narrower still, it needs even more and gains nothing.
+# The map shows all candidates. Few components blur the images. A wide kernel, which is nearly
+# linear, must stop early, or the noise comes through. A kernel narrower than the median distance
+# may keep many components, because it knows only the neighbourhood of the rows; a still narrower
+# one needs even more and gains nothing.
 
 error = np.full((len(counts), len(kernels)), np.nan)
 for kernel, q, value in chosen.table:
@@ -54,7 +56,8 @@ fig.colorbar(image, label="squared error of denoised rows")
 plt.show()
 
 # %%
-# In short, with six widths around the kernel's own, and fitted to all rows at the end:
+# ``tune`` does all of this in one call, with six widths around the kernel's own, and in the end
+# fits the best model to all rows:
 
 model = KernelPCA().tune(X[:150], noise=noise, rows="clean")
 print(model.n_components_, model.kernel_)

@@ -2,13 +2,13 @@
 From a narrow kernel to a wide one
 ==================================
 
-The width decides how far a point can see. Too narrow, and every point is alone; too wide, and
-kernel PCA is linear PCA. In between lies what one wants.
+The width decides how far a point can see. If it is too narrow, every point is alone; if it is too
+wide, kernel PCA becomes linear PCA. The useful widths lie in between.
 """
 
 # %%
-# The first component of two rings at five widths, and below it the scores in the first two
-# components.
+# The pictures show the first component of two rings at five widths, and below it the scores on the
+# first two components.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -48,4 +48,4 @@ plt.show()
 print(KernelPCA(4).fit(X).kernel_)
 
 # %%
-# :doc:`/auto_examples/choose/plot_tune` chooses by a purpose.
+# :doc:`/auto_examples/choose/plot_tune` chooses the width for a purpose.

@@ -2,12 +2,12 @@
 Why the rows are centred
 ========================
 
-A Gaussian kernel is positive, so that all points lie in one corner of feature space. Without
-centring, the first component is spent on where that corner is.
+A Gaussian kernel is positive, so all points lie in one corner of feature space. Without centring,
+the first component only says where that corner is.
 """
 
 # %%
-# Three clusters, with and without ``center=True``.
+# The pictures show three clusters, with and without ``center=True``.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -49,8 +49,8 @@ for line, (name, model) in zip(axes, models.items(), strict=True):
 plt.show()
 
 # %%
-# The first uncentred component has one sign everywhere: it is little more than the mean of all
-# points, which is not what tells them apart.
+# The first uncentred component has the same sign everywhere: it is little more than the mean of all
+# points, which does not tell them apart.
 
 Z = {name: model.transform(X) for name, model in models.items()}
 for name, scores in Z.items():

@@ -7,7 +7,7 @@ is a *function* of the point, and can follow the shape of the data. In the plane
 """
 
 # %%
-# Two half moons. Lines are contours of equal score; the line that is thick is zero.
+# The data are two half moons. The lines are contours of equal score, and the thick line is zero.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -40,9 +40,9 @@ for ax, (name, k) in zip(axes.flat, panels, strict=True):
 plt.show()
 
 # %%
-# The first components of the kernel go along the moons and from one to the other; later ones divide
-# each moon into ever shorter pieces, as the harmonics of a string do. Far from all points every
-# score of a Gaussian kernel goes to the same constant: there the model knows nothing.
+# The first components of the kernel run along the moons and from one to the other; later ones
+# divide each moon into ever shorter pieces, like the harmonics of a string. Far from all points,
+# every score of a Gaussian kernel approaches a constant: there the model knows nothing.
 
 far = models["kernel PCA"].transform([[50.0, 50.0], [-80.0, 10.0]])
 print(np.allclose(far[0], far[1]))

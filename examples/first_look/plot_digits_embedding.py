@@ -3,8 +3,8 @@ Handwritten digits: two dimensions, and many
 ============================================
 
 In two dimensions kernel PCA and linear PCA draw much the same picture of the digits. The difference
-is in what comes after: linear PCA ends with as many directions as there are pixels, kernel PCA goes
-on, and a linear classifier on its scores keeps getting better.
+lies in what comes after: linear PCA ends with as many directions as there are pixels, while kernel
+PCA goes on, and a linear classifier on its scores keeps getting better.
 """
 
 # %%

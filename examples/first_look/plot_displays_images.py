@@ -6,7 +6,7 @@ The displays of :mod:`mercer.plots` for rows that are images. Each is one call o
 """
 
 # %%
-# Learn from 900 digits of 8 × 8 pixels; the others are for looking at.
+# The model learns from 900 digits of 8 × 8 pixels; the others are shown in the pictures.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
@@ -28,8 +28,9 @@ train, test, label = X[:900], X[900:], y[900:]
 model = KernelPCA(128, solver="dense").fit(train)
 
 # %%
-# How much of the variance is there? Of the *true* one, so that the curve does not reach 100 % where
-# components were left out; and of rows that the model has not seen.
+# How much of the variance is explained? The shares are of the *true* variance, so the curve does
+# not reach 100 % where components were left out. They are also shown for rows that the model has
+# not seen.
 
 ScreeDisplay.from_estimator(model, test)
 plt.show()
@@ -42,15 +43,15 @@ EmbeddingDisplay.from_estimator(model, test[few], y=label[few], components=3, X_
 plt.show()
 
 # %%
-# What 1, 4, 16, … scores keep of an image that the model has not seen: reconstructions from the
-# scores alone.
+# This is what 1, 4, 16, … scores keep of an image that the model has not seen: reconstructions from
+# the scores alone.
 
 PreImageGalleryDisplay.from_estimator(model, test, y=label)
 plt.show()
 
 # %%
-# Noise, and what takes it away. Linear PCA is given the number of components that is best for these
-# very images.
+# Next comes noise, and how it is removed. Linear PCA is given the number of components that is best
+# for these very images.
 
 strip = DenoisingDisplay.from_estimator(model, test, y=label, noise=0.4, match_noise=True)
 print({name: round(error, 2) for name, error in strip.errors.items()})
@@ -65,13 +66,14 @@ SampleSheetDisplay.from_estimator(generator, train, y=y, n_samples=80)
 plt.show()
 
 # %%
-# A walk from a digit along each of five components, three standard deviations to either side.
+# These are walks from a digit along each of five components, three standard deviations to either
+# side.
 
 TraversalDisplay.from_estimator(generator, test[label == 0][:1], span=3)
 plt.show()
 
 # %%
-# The images that a sparse model keeps: forty stand for nine hundred.
+# These are the images that a sparse model keeps: forty represent nine hundred.
 
 RepresentingVectorsDisplay.from_estimator(SparseKernelPCA(n_kernels=40).fit(train))
 plt.show()

@@ -8,8 +8,8 @@ and what it takes for new.
 """
 
 # %%
-# Three clusters of thirty points, the toy of Tipping (2001). The first two components tell the
-# clusters from each other, the next ones divide each of them.
+# The data are three clusters of thirty points, the toy data of Tipping (2001). The first two
+# components separate the clusters, and the next ones divide each of them.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -33,7 +33,8 @@ plt.show()
 
 # %%
 # Is the width right? A narrow kernel makes all points equally far from each other, and each
-# component holds as little as any other; a wide one is almost linear, and two components hold all.
+# component explains as little as any other; a wide one is almost linear, and two components explain
+# everything.
 
 WidthSpectrumDisplay.from_estimator(model)
 plt.show()
@@ -47,7 +48,7 @@ RepresentingVectorsDisplay.from_estimator(sparse, X)
 plt.show()
 
 # %%
-# What is new? The line is where one in twenty fresh normal points would lie beyond.
+# What is new? One in twenty fresh normal points would lie outside the line.
 
 rng = np.random.default_rng(0)
 detector = KernelNovelty(12, kernel=kernel, random_state=0).fit(X)
@@ -56,9 +57,9 @@ NoveltyDisplay.from_estimator(detector, np.vstack([fresh, strange]))
 plt.show()
 
 # %%
-# With the truth known, all thresholds at once; the dot is the one that the detector has chosen.
-# (Some of the strange points fell into a cluster: nobody can find these.) Other detectors of
-# scikit-learn's kind go into the same picture.
+# Where the truth is known, all thresholds can be shown at once; the dot is the one that the
+# detector has chosen. (Some of the strange points fell into a cluster, where no detector can find
+# them.) Other detectors with scikit-learn's interface can be drawn in the same picture.
 
 from sklearn.ensemble import IsolationForest
 

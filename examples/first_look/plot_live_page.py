@@ -1,9 +1,9 @@
 """
-A model that one can touch
-==========================
+A model in a live page
+======================
 
 ``to_html`` writes a fitted model as one file that computes in any browser: no Python, no server, no
-network. Drag a point of the map, and the picture beside it is the pre-image of the place.
+network. Drag a point of the map, and the picture beside it shows the pre-image of that place.
 """
 
 # %%
@@ -31,6 +31,6 @@ print(f"{page.stat().st_size / 1e3:.0f} kB, all in one file")
 #       title="A live model: digits"></iframe>
 #     <p class="live-link"><a href="../../_live/digits.html">Open it on a page of its own</a></p>
 #
-# What one can do in it: :doc:`/howto/live`.
+# :doc:`/howto/live` explains what you can do in it.
 
 # sphinx_gallery_thumbnail_path = '_static/live.png'

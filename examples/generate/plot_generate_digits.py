@@ -8,7 +8,7 @@ exist, and returning by a regression, keeps far more of the digits' variety.
 """
 
 # %%
-# Learn from half of the images; the other half is there to judge the samples.
+# The models learn from half of the images; the other half is used to evaluate the samples.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -52,9 +52,9 @@ sheet(
 plt.show()
 
 # %%
-# Numbers beside the pictures. Coverage and recall ask how much of the variety of unseen images is
+# These are the numbers. Coverage and recall measure how much of the variety of unseen images is
 # there; the mean discrepancy compares the two distributions; and the distance to the training
-# images, beside that of real ones, tells copies.
+# images, compared with that of real images, reveals copies.
 
 print(f"{'':<14}{'coverage':>10}{'recall':>8}{'MMD²':>8}{'nearest training image':>25}")
 for name, model in (("the paper's", paper), ("default", ours)):
@@ -65,14 +65,14 @@ for name, model in (("the paper's", paper), ("default", ours)):
     )
 
 # %%
-# The density of the hidden units can be that of one class.
+# Hidden units can also be drawn from the density of one class.
 
 sheet([ours.sample(12, label=k, random_state=1) for k in range(10)], range(10))
 plt.show()
 
 # %%
-# Between two images, straight in score space. By regression the steps are even; the smoother stays
-# at one average for a while and then jumps to the next.
+# Here is the path between two images, straight in score space. With the regression, the steps are
+# even; the smoother stays at one average for a while and then jumps to the next.
 
 start, end = train[labels == 3][0], train[labels == 8][0]
 ridge = ours.interpolate(start, end, steps=12)
@@ -83,15 +83,15 @@ print(f"largest step / mean step: {largest_step(ridge):.2f} and {largest_step(ju
 plt.show()
 
 # %%
-# Along single components, from the first image of a three.
+# The next walks go along single components, from the first image of a three.
 
 walks = [ours.traverse(start, k, span=2.0, steps=12) for k in range(5)]
 sheet(walks, [f"component {k}" for k in range(5)])
 plt.show()
 
 # %%
-# Why the paper's sample is a mixture: its similarities to all training images (scaled from 0 to 1)
-# hardly tell the digits apart, and the hundred largest show several of them.
+# This shows why the paper's sample is a mixture: its similarities to the training images (scaled
+# from 0 to 1) hardly distinguish the digits, and the hundred largest belong to several of them.
 
 H = paper.sample_hidden(1, random_state=3)
 similarity = scaled_similarities(paper.similarities(H))[0]

@@ -8,7 +8,8 @@ points.
 """
 
 # %%
-# Two moons and a spot. The class is given, so that one can ask for samples of one of them.
+# The data are two moons and a spot. The class is given, so that one can ask for samples of one
+# class.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -50,9 +51,9 @@ for ax, title in zip(axes, titles, strict=True):
 plt.show()
 
 # %%
-# Numbers, beside a kernel density estimate in the plane itself, which in two dimensions is hard to
-# beat. Precision: how many samples lie where real rows are; recall: how many real rows lie where
-# samples are.
+# Here are the numbers, compared with a kernel density estimate in the plane itself, which is hard
+# to beat in two dimensions. Precision is the share of samples that lie where real rows are; recall
+# is the share of real rows that lie where samples are.
 
 plain = KernelDensity(bandwidth=0.06).fit(X)
 made = {

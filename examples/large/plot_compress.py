@@ -2,12 +2,13 @@
 A small model of a large one
 ============================
 
-Exact kernel PCA is written on all its rows. :func:`~mercer.compress` writes the same components on
-a few of them: the file gets small, ``transform`` fast, and an ONNX graph of it runs without Python.
+Exact kernel PCA keeps all its rows. :func:`~mercer.compress` expresses the same components by a few
+of them: the file becomes small, ``transform`` becomes fast, and an ONNX graph of it runs without
+Python.
 """
 
 # %%
-# A model of 300 digits, compressed; judged on others.
+# A model of 300 digits is compressed, and compared with the original on other digits.
 
 import tempfile
 from pathlib import Path
@@ -55,7 +56,7 @@ for ax, (name, scores) in zip(
 plt.show()
 
 # %%
-# The graph of the small model, run by onnxruntime alone (``pip install onnx onnxruntime``).
+# The graph of the small model is run by onnxruntime alone (``pip install onnx onnxruntime``).
 
 import onnxruntime
 

@@ -7,7 +7,7 @@ before it returns. With the exact answer at hand one can see whether the estimat
 """
 
 # %%
-# The same 1,200 rows by four solvers; the truth is LAPACK's in double precision.
+# Four solvers fit the same 1,200 rows; the truth is LAPACK's answer in double precision.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -38,8 +38,8 @@ for name, solver in solvers.items():
     print(f", audit {model.report_.audited:.0e}")
 
 # %%
-# Blue is the largest relative error of an eigenvalue, orange what the model says about itself. An
-# estimate may be too careful; it must not be too kind.
+# Blue is the largest relative error of an eigenvalue, and orange is what the model reports about
+# itself. An estimate may be too large, but it must not be too small.
 
 fig, ax = plt.subplots(figsize=(8, 3.6), layout="constrained")
 for i, name in enumerate(solvers):

@@ -7,7 +7,8 @@ report estimates the error, so that one can see it fall.
 """
 
 # %%
-# Twenty thousand rows near a bent surface, in a file: nothing of its length is kept in memory.
+# Twenty thousand rows near a curved surface are in a file; nothing as long as the file is kept in
+# memory.
 
 import tempfile
 from pathlib import Path
@@ -27,7 +28,7 @@ path = Path(tempfile.mkdtemp()) / "rows.npy"
 np.save(path, X)
 
 # %%
-# The estimate is an upper one of the relative error of the eigenvalues. Cluster centres (the
+# The estimate is on the high side of the relative error of the eigenvalues. Cluster centres (the
 # default) need fewer points than rows drawn at random.
 
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")

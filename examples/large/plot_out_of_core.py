@@ -2,13 +2,13 @@
 Rows in a file
 ==============
 
-Give ``fit`` a path, and the rows are read in blocks. Memory is that of the landmarks and of a few
-blocks, and levels off however long the file is; time grows with it, and no faster.
+Give ``fit`` a path, and the rows are read in blocks. Memory is needed for the landmarks and a few
+blocks, and levels off however long the file is; time grows in proportion to the file.
 """
 
 # %%
 # Files of up to 320,000 rows of forty numbers, 100 MB. The memory that the fit asks for is measured
-# by Python's own ``tracemalloc``, which NumPy tells of its arrays.
+# by Python's own ``tracemalloc``, to which NumPy reports its arrays.
 
 import tempfile
 import time
@@ -51,7 +51,7 @@ for path in files:  # once more: tracing takes time of its own
     tracemalloc.stop()
 
 # %%
-# For comparison: the size of the file, and of a Gram matrix of all rows.
+# For comparison, the plot shows the size of the file, and that of a Gram matrix of all rows.
 
 sizes = [path.stat().st_size / 1e6 for path in files]
 place.cleanup()
@@ -70,7 +70,7 @@ right.set_xticks(counts[2:], [f"{n // 1000}k" for n in counts[2:]])
 plt.show()
 
 # %%
-# What was done is in the report.
+# The report says what was done.
 
 report = model.report_
 print(report.solver, "-", report.reason)

@@ -3,7 +3,7 @@ A stream that changes
 =====================
 
 :class:`~mercer.IncrementalKernelPCA` takes rows in chunks and keeps only sums, so that a stream may
-be endless. ``forget`` lets the past fade, ``growth`` takes up rows that its landmarks do not know.
+be endless. ``forget`` lets the past fade, and ``growth`` adds rows that its landmarks do not cover.
 """
 
 # %%
@@ -44,8 +44,9 @@ for t in range(40):
         model.partial_fit(rows)
 
 # %%
-# Squared distance of the next chunk from what each model knows; the wandering begins at chunk 15.
-# On the right, how well each knows the plane at the end, with the last chunk.
+# The curves show the squared distance of the next chunk from what each model knows; the wandering
+# begins at chunk 15. On the right is how well each model knows the plane at the end, with the last
+# chunk.
 
 x, y = np.meshgrid(np.linspace(-1.6, 4.2, 110), np.linspace(-1.6, 1.6, 70))
 plane = np.column_stack([x.ravel(), y.ravel()])

@@ -7,8 +7,9 @@ so that one knows where to look.
 """
 
 # %%
-# Eight sensors of a process that is driven by two hidden quantities, in a bent way. In the new rows
-# sensor 3 sticks at one value from row 60 on, and sensor 6 drifts away from row 120 on.
+# The rows come from eight sensors of a process that is driven by two hidden quantities, in a
+# non-linear way. In the new rows, sensor 3 sticks at one value from row 60 on, and sensor 6 drifts
+# away from row 120 on.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -37,8 +38,9 @@ alarm = model.predict(rows) == -1
 parts = model.contributions(rows)
 
 # %%
-# Above, the novelty of each row and its alarms; below, which sensors it comes from. A value that is
-# stuck is not new in itself: the sensor shows because it no longer fits the others.
+# The upper picture shows the novelty of each row and its alarms, the lower one which sensors it
+# comes from. A value that is stuck is not new in itself: the sensor stands out because it no longer
+# fits the others.
 
 fig, (above, below) = plt.subplots(
     2, 1, figsize=(9, 5), layout="constrained", sharex=True, height_ratios=[1, 1.6]
@@ -60,7 +62,7 @@ for ax in (above, below):
 plt.show()
 
 # %%
-# How often is the sensor at fault the one with the largest part?
+# How often does the faulty sensor have the largest contribution?
 
 largest = parts.argmax(axis=1)
 stuck, both = np.flatnonzero(alarm[60:120]) + 60, np.flatnonzero(alarm[150:]) + 150

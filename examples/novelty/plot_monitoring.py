@@ -8,8 +8,9 @@ which windows are normal.
 """
 
 # %%
-# A pump that swings with a load which comes and goes. At sample 2,400 a bearing begins to slip: now
-# and then a swing comes too early. Every value stays inside the usual range.
+# The signal is that of a pump that oscillates under a changing load. At sample 2,400 a bearing
+# begins to slip: now and then an oscillation comes too early. Every value stays inside the usual
+# range.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,7 +30,7 @@ time = np.arange(length - 1, n)  # when a window is complete
 
 # %%
 # The first 1,500 samples are known to be good. Overlapping windows are nearly copies of each other,
-# and rows for calibration must not be: every tenth window teaches.
+# and rows for calibration must not be, so the model learns from every tenth window.
 
 good = windows[:1500:10]
 model = KernelNovelty(false_alarm_rate=0.01, random_state=0).fit(good)

@@ -4,7 +4,7 @@ Novelty, with a false-alarm rate that holds
 
 Kernel PCA learns what is normal; a point far from its subspace in feature space is new
 (Hoffmann 2007). The threshold comes from rows that the model had not seen, so that the false-alarm
-rate asked for is the rate one gets. Which variables did it is told by their contributions.
+rate asked for is the rate one gets. Contributions show which variables are responsible.
 """
 
 # %%
@@ -35,8 +35,8 @@ NoveltyDisplay.from_estimator(model, shown)
 plt.show()
 
 # %%
-# The rate that was asked for, and the rate on fresh normal rows, over the number of components. A
-# threshold on training errors promises the same and does not keep it.
+# The plot compares the rate that was asked for with the rate on fresh normal rows, for each number
+# of components. A threshold on training errors promises the same rate, but does not keep it.
 
 fresh = spiral(3000, rng)
 numbers = [5, 20, 60, 120, 200]
@@ -57,8 +57,8 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# Thirty measurements of cell nuclei: learn the benign ones, and ask what is strange about the
-# malignant case with the largest score.
+# The next rows are thirty measurements of cell nuclei. The model learns the benign ones, and we ask
+# what is strange about the malignant case with the largest score.
 
 cancer = load_breast_cancer(as_frame=True)
 table = (cancer.data - cancer.data.mean()) / cancer.data.std()

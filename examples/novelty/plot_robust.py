@@ -1,14 +1,14 @@
 """
-Outliers that would take a component
-====================================
+Outliers that would claim a component
+=====================================
 
 In feature space a gross outlier is at right angles to everything else, and a few of them are enough
-to take a component for themselves. :class:`~mercer.ReweightedKernelPCA` finds them while it fits,
-and takes their weight away.
+to claim a component for themselves. :class:`~mercer.ReweightedKernelPCA` finds them during the fit,
+and removes their weight.
 """
 
 # %%
-# A half circle, with every tenth row replaced by something far out.
+# The data are a half circle, with every tenth row replaced by a point far away.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -34,8 +34,8 @@ good, bad = weights[:200].mean(), weights[200:].mean()
 print(f"mean weight of the good rows {good:.2f}, of the others {bad:.2f}")
 
 # %%
-# The first three components of each. With outliers among the rows component 2 says "outlier
-# or not"; reweighted, it goes along the half circle again.
+# These are the first three components of each. With outliers among the rows, component 2 says
+# "outlier or not"; after reweighting, it runs along the half circle again.
 
 x, y = np.meshgrid(np.linspace(-1.6, 1.6, 90), np.linspace(-0.6, 3.0, 90))
 plane = np.column_stack([x.ravel(), y.ravel()])
@@ -56,8 +56,8 @@ for line, (name, model) in zip(axes, models.items(), strict=True):
 plt.show()
 
 # %%
-# In numbers: the largest angle between the components and those of the clean rows, seen through the
-# scores of clean rows.
+# In numbers, this is the largest angle between the components and those of the clean rows, measured
+# by the scores of clean rows.
 
 truth = models["without the outliers"].transform(clean)
 for name in ("plain", "reweighted"):

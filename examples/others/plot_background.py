@@ -4,12 +4,12 @@ The background of a film
 
 A camera that does not move sees the same scene in every frame, except where something passes.
 Flattened to rows, the scene is a matrix of low rank, and what passes is sparse:
-:class:`~mercer.alternatives.RobustPCA` takes them apart, whatever the brightness of what passes.
+:class:`~mercer.alternatives.RobustPCA` separates the two, however bright the passing objects are.
 """
 
 # %%
-# A film of 60 frames: a textured wall under light that changes slowly, and three squares that
-# move across it. Ten more frames are kept for later.
+# The film has 60 frames: a textured wall under slowly changing light, and three squares that move
+# across it. Ten more frames are kept for later.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -43,7 +43,7 @@ print(f"rank {model.n_components_}, {model.n_iter_} steps")
 
 # %%
 # Linear PCA of the same rank spreads the squares over its components: ghosts remain where they
-# have passed. Frames that the model has not seen are split with the background held fast.
+# have passed. Frames that the model has not seen are separated with the background held fixed.
 
 
 def linear(rows, q):
@@ -60,7 +60,7 @@ for name, part in {"60 frames of the fit": slice(0, 60), "10 new frames": slice(
     print(f"{name}: RMSE of the background {ours:.4f}, linear PCA {theirs:.4f}")
 
 # %%
-# From the left: frame, background, what moves; then the background of linear PCA.
+# From the left: the frame, the background, what moves, and the background of linear PCA.
 
 fig, axes = plt.subplots(3, 4, figsize=(9, 5.4), layout="constrained")
 titles = ["frame", "background", "what moves", "linear PCA"]

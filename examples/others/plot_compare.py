@@ -2,13 +2,13 @@
 Are two models the same?
 ========================
 
-Signs flip and near components swap, so that scores cannot be compared one by one. Angles between
-the *spans* can: what one model sees of the other.
+Signs flip and neighbouring components swap, so scores cannot be compared one by one. The angles
+between the *spans* can: they show how much of one model the other one contains.
 """
 
 # %%
-# A model of 800 digits, and five others: fitted to other digits, by landmarks, with another width,
-# another kernel, and linear.
+# A model of 800 digits is compared with five others: one fitted to other digits, one by landmarks,
+# one with another width, one with another kernel, and a linear one.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -33,8 +33,8 @@ others = {
 }
 
 # %%
-# Scores of rows that no model has seen, as subspaces of functions on these rows. The angles are
-# sorted: how many directions the two have in common, and where they part.
+# The scores of rows that no model has seen span subspaces of functions on these rows. The angles
+# are sorted: they show how many directions the two have in common, and where they diverge.
 
 Z = model.transform(fresh)
 Z -= Z.mean(axis=0)

@@ -3,11 +3,11 @@ Four maps of the same digits
 ============================
 
 For a picture in two dimensions kernel PCA is not the first choice: t-SNE and Isomap are made for
-that. What they do not have is the rest: new rows, a way back, shares of variance.
+that. What they lack is the rest: scores of new rows, a way back, and shares of variance.
 """
 
 # %%
-# Six hundred digits, four methods, settings as they come.
+# Six hundred digits are mapped by four methods, with their default settings.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
@@ -40,8 +40,8 @@ for ax, (name, method) in zip(axes, methods.items(), strict=True):
 plt.show()
 
 # %%
-# *Trust* asks whether neighbours on the map are neighbours among the images; the second number,
-# whether the nearest five on the map tell the digit. t-SNE wins both.
+# *Trust* measures whether neighbours on the map are neighbours among the images; the second number
+# says how often the nearest five on the map give the right digit. t-SNE wins both.
 #
 # Kernel PCA does not stop at two. Its further components carry the classes, and they exist for rows
 # that come later:

@@ -2,13 +2,13 @@
 Images without flattening
 =========================
 
-:class:`~mercer.alternatives.MultilinearPCA` has one small factor for the lines of an image and one
+:class:`~mercer.alternatives.MultilinearPCA` has one small factor for the rows of an image and one
 for its columns, where PCA has an image for every component. At the same error it needs fewer
 numbers.
 """
 
 # %%
-# 400 pictures of 32 × 32 pixels: two soft blobs each, anywhere.
+# The data are 400 pictures of 32 × 32 pixels, with two soft blobs each, anywhere.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -30,8 +30,8 @@ images = np.array([blob() + blob() for _ in range(400)])
 flat = images.reshape(400, -1)
 
 # %%
-# For every shape of core: the variance that is lost, and how many components PCA needs to lose no
-# more. Numbers are counted for model and codes together.
+# For every shape of the core, the table shows the variance that is lost, and how many components
+# PCA needs to lose no more. Numbers are counted for the model and the codes together.
 
 share = np.cumsum(PCA().fit(flat).explained_variance_ratio_)
 lost, ours, theirs = [], [], []
@@ -46,7 +46,7 @@ for p in range(2, 14):
         print(f"core {p} × {p}: {1 - kept:.4f} lost, {ours[-1]:,} numbers; PCA {q}, {theirs[-1]:,}")
 
 # %%
-# New images are coded just as well as old ones, because the factors have few numbers to learn.
+# New images are encoded just as well as old ones, because the factors have few parameters to learn.
 
 new = np.array([blob() + blob() for _ in range(100)])
 small, pca = MultilinearPCA(ranks=7).fit(images[:40]), PCA(30).fit(flat[:40])

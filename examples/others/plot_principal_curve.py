@@ -2,14 +2,14 @@
 Principal curves and kernel PCA
 ===============================
 
-Both find the middle of a bent cloud. A principal curve is told that there is *one curve*, and gives
-every point its place on it; kernel PCA is told nothing of the kind, follows any shape, and needs a
-width and a number of components.
+Both find the middle of a curved cloud. A principal curve assumes that there is *one curve*, and
+gives every point its place on it; kernel PCA assumes nothing of the kind, follows any shape, and
+needs a width and a number of components.
 """
 
 # %%
-# Four shapes with noise of 0.1. The true curve is drawn in grey; each title has the mean squared
-# distance to it, and the share of it that the points cover.
+# There are four shapes with noise of 0.1. The true curve is drawn in grey; each title has the mean
+# squared distance to it, and the share of it that the points cover.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -60,8 +60,8 @@ plt.show()
 
 # %%
 # The code of a principal curve is an arc length: distances along the curve, in the units of the
-# data. Scores of kernel PCA are waves along the half circle, the later the shorter; only together
-# do they tell the place.
+# data. Scores of kernel PCA are waves along the half circle, shorter for later components; only
+# together do they determine the place.
 
 data = shapes["half circle"][0]
 angle = np.arctan2(data.points[:, 1], data.points[:, 0])

@@ -3,13 +3,13 @@ Noise that the model has not seen
 =================================
 
 A model is fitted to clean digits and asked about noisy ones. Noise moves an image away from *all*
-training images, so that its kernel row shrinks as a whole; centring then draws its projection to
+training images, so its kernel row shrinks as a whole; centring then pulls its projection towards
 the mean. ``match_noise=True`` rescales the row and removes this effect.
 """
 
 # %%
-# Half of the digits teach, the others are disturbed in two ways: Gaussian noise, and speckle that
-# turns a third of the pixels black or white.
+# The model learns from half of the digits. The others are disturbed in two ways: by Gaussian noise,
+# and by speckle that turns a third of the pixels black or white.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -32,7 +32,7 @@ noisy = {
 }
 
 # %%
-# Error against the number of components.
+# The plot shows the error against the number of components.
 
 numbers = [4, 8, 16, 32, 64, 128, 256]
 kernel = Gaussian("median").resolve(train)
@@ -61,7 +61,7 @@ axes[0].legend(frameon=False, fontsize=8)
 plt.show()
 
 # %%
-# The first example of each digit, with 64 components.
+# The images show the first example of each digit, with 64 components.
 
 kpca = KernelPCA(64, kernel=kernel, solver="dense").fit(train)
 images = noisy["speckle"]
@@ -81,7 +81,7 @@ for line, (name, pictures) in zip(axes, rows.items(), strict=True):
 plt.show()
 
 # %%
-# What are the components? Pre-images of the directions themselves show their two ends.
+# What do the components look like? Pre-images of the directions themselves show their two ends.
 
 ends = kpca.component_preimages()
 fig, axes = plt.subplots(2, 8, figsize=(9, 2.6), layout="constrained")

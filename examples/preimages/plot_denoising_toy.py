@@ -2,8 +2,8 @@
 Denoising a half circle and a square
 ====================================
 
-The toy of Mika et al. 1999, Figure 1: points on a curve, moved off it by noise, are projected
-onto a few kernel principal components and brought back to the plane.
+These are the toy data of Mika et al. (1999), Figure 1: points on a curve, moved off it by noise,
+are projected onto a few kernel principal components and brought back to the plane.
 """
 
 # %%
@@ -36,8 +36,8 @@ for line, (name, (curve, q)) in zip(axes, problems.items(), strict=True):
 plt.show()
 
 # %%
-# Linear PCA can only flatten. Kernel PCA follows both shapes; the square needs a few components
-# more, and its corners stay rounded.
+# Linear PCA can only flatten. Kernel PCA follows both shapes; the square needs a few more
+# components, and its corners stay rounded.
 #
 # How many components, and which width? :meth:`mercer.KernelPCA.tune` tries them on held-out points
 # with noise of a stated level.

@@ -3,11 +3,11 @@ Digits with missing pixels
 ==========================
 
 Missing pixels are filled in by going back and forth between an image and its projection in feature
-space, with the pixels that are there held fast.
+space, with the known pixels held fixed.
 """
 
 # %%
-# Learn from complete images; hide pixels of others, at random or in a block.
+# The model learns from complete images; pixels of other images are hidden, at random or in a block.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -22,7 +22,7 @@ train, new = X[order[:1200]], X[order[1200:1400]]
 rng = np.random.default_rng(1)
 block = np.zeros((8, 8), dtype=bool)
 block[2:6, 2:6] = True
-holes = {
+hidden = {
     "30 % missing": rng.random(new.shape) < 0.3,
     "60 % missing": rng.random(new.shape) < 0.6,
     "block missing": np.broadcast_to(block.ravel(), new.shape),
@@ -31,7 +31,7 @@ holes = {
 model = KernelPCA(256).fit(train)
 neighbours = KNNImputer(n_neighbors=5).fit(train)
 filled, by_neighbours = {}, {}
-for name, missing in holes.items():
+for name, missing in hidden.items():
     given = np.where(missing, np.nan, new)
     report = model.imputations(given)
     filled[name], by_neighbours[name] = report.points, neighbours.transform(given)
@@ -44,13 +44,13 @@ for name, missing in holes.items():
     )
 
 # %%
-# Each pair of lines: what is given (missing pixels in colour), and what was made of it.
+# Each pair of lines shows what is given (with missing pixels in colour), and the filled-in image.
 
 shown = range(12)
 fig, axes = plt.subplots(7, len(shown), figsize=(10, 6.2), layout="constrained")
 gray = plt.get_cmap("gray_r").with_extremes(bad="#f2b8a2")
 lines = [("original", new)]
-for name, missing in holes.items():
+for name, missing in hidden.items():
     lines += [(name, np.where(missing, np.nan, new)), ("filled in", filled[name])]
 for (name, images), line in zip(lines, axes, strict=True):
     for i, ax in zip(shown, line, strict=True):

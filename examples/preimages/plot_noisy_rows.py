@@ -49,9 +49,9 @@ def project(q):
 linear = min((project(q) for q in range(1, 64)), key=error)
 
 # %%
-# ``tuning_.table`` holds the cells that the search came by, each with its estimate. It skips what
-# is clearly bad, so that for a whole grid we compute the estimate ourselves, by one random probe;
-# every cell is fitted to the rows, and again to the rows with the probe.
+# ``tuning_.table`` holds the candidates that the search visited, each with its estimate. It skips
+# what is clearly bad, so for a whole grid we compute the estimate ourselves, by one random probe;
+# every candidate is fitted to the rows, and again to the rows with the probe.
 
 level = model.risk_.level.size
 probe = np.random.default_rng(1).choice([-1.0, 1.0], noisy.shape)
@@ -96,14 +96,14 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# On the line the estimate is the truth. The few cells above it are of the narrowest kernel, whose
-# pre-images jump between the rows: there the estimate errs on the side of caution. The chosen cell
-# may lie below all others, because another way back was compared, too.
+# On the line, the estimate equals the truth. The few candidates above it have the narrowest kernel,
+# whose pre-images jump between the rows: there the estimate errs on the side of caution. The chosen
+# candidate may lie below all others, because another way back was compared, too.
 
 best = min(true for _, true in cells + lines)
 print(f"{len(cells) + len(lines)} cells; chosen {error(restored):.2f}, best of them {best:.2f}")
 print(f"correlation of estimate and truth {np.corrcoef(np.transpose(cells + lines))[0, 1]:.3f}")
 
 # %%
-# Where the estimate cannot be trusted stands in :doc:`/learn/6_only_noisy_rows` and
-# :doc:`/explanation/limits`.
+# :doc:`/learn/6_only_noisy_rows` and :doc:`/explanation/limits` say where the estimate cannot be
+# trusted.

@@ -2,14 +2,15 @@
 Where denoising pulls
 =====================
 
-A point off the data has no exact pre-image of its projection: almost no place in feature space is
-the image of a row. The nearest row is sought instead, step by step. Arrows show where every point
-of the plane would end.
+The projection of a point away from the data has no exact pre-image: almost no place in feature
+space is the image of a row. Instead, the nearest row is found step by step. Arrows show where every
+point of the plane would end.
 """
 
 # %%
-# A spiral, a model of 8 components, and the answer of ``denoise`` on a grid. Colour is the squared
-# distance in feature space that remains: where it is dark the model has no good answer.
+# The data are a spiral, the model has 8 components, and the arrows show the answer of ``denoise``
+# on a grid. Colour is the squared distance in feature space that remains: where it is dark, the
+# model has no good answer.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -42,7 +43,8 @@ ax.legend(loc="upper left")
 plt.show()
 
 # %%
-# Noisy points before and after, with the squared distance to the true spiral.
+# The last pictures show noisy points before and after, with the squared distance to the true
+# spiral.
 
 fresh = spiral[:150] + 0.15 * rng.standard_normal((150, 2))
 restored = model.denoise(fresh)

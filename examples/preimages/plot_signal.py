@@ -2,13 +2,13 @@
 A signal without its noise
 ==========================
 
-Windows of a signal are rows, too. A model of clean beats takes the noise from new ones, whatever
-their phase, where a moving average rounds off the peaks as well.
+Windows of a signal are rows, too. A model of clean beats removes the noise from new ones, whatever
+their phase, while a moving average would also round off the peaks.
 """
 
 # %%
-# A made-up heartbeat with a rate and a height that vary; windows of 40 samples, about
-# one beat, wherever they begin.
+# The signal is a made-up heartbeat whose rate and height vary. The windows have 40 samples, about
+# one beat, and may begin anywhere.
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -2,14 +2,14 @@
 A map with its variables
 ========================
 
-In a biplot of linear PCA one arrow tells what a variable does everywhere. Kernel components bend,
-so that the answer depends on the place: :class:`~mercer.plots.BiplotDisplay` draws small arrows
-where they hold.
+In a biplot of linear PCA, one arrow shows what a variable does everywhere. Kernel components bend,
+so the answer depends on the place: :class:`~mercer.plots.BiplotDisplay` draws small arrows where
+they are valid.
 """
 
 # %%
-# The map of three kinds of wine. An arrow is what one standard deviation of a variable does *near
-# its foot*.
+# This is the map of three kinds of wine. An arrow shows what one standard deviation of a variable
+# does *near its foot*.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -27,8 +27,8 @@ BiplotDisplay.from_estimator(model, wine, y=data.target_names[data.target])
 plt.show()
 
 # %%
-# How much does it bend? Of each variable the length of its mean arrow, divided by the mean length
-# of its arrows: 1 if it points the same way everywhere, as in linear PCA.
+# How much do they bend? For each variable, the length of its mean arrow is divided by the mean
+# length of its arrows; the result is 1 if they point the same way everywhere, as in linear PCA.
 
 slopes = model.sensitivity(wine)[:, :2]  # rows × components × variables
 straight = np.linalg.norm(slopes.mean(axis=0), axis=0) / np.linalg.norm(slopes, axis=1).mean(axis=0)

@@ -2,12 +2,12 @@
 Which variables matter
 ======================
 
-The derivative of a score by a variable says what the variable does to the component, here and
-there. Its mean square over the rows is the variable's relevance.
+The derivative of a score with respect to a variable says what the variable does to the component at
+a given place. Its mean square over the rows is the variable's relevance.
 """
 
 # %%
-# A circle hidden in two of twelve variables: the components find it, and relevance says where.
+# A circle is hidden in two of twelve variables. The components find it, and relevance says where.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -25,7 +25,7 @@ RelevanceDisplay.from_estimator(model, X, kind="heatmap")
 plt.show()
 
 # %%
-# Thirty measurements of cell nuclei. Component 3 is texture and nothing else.
+# The next rows are thirty measurements of cell nuclei. Component 3 is texture and nothing else.
 
 data = load_breast_cancer(as_frame=True)
 cells = StandardScaler().set_output(transform="pandas").fit_transform(data.data)
@@ -33,7 +33,7 @@ RelevanceDisplay.from_estimator(KernelPCA(6).fit(cells), cells, kind="heatmap", 
 plt.show()
 
 # %%
-# Digits: the relevance of each pixel, for nine components and for all of them.
+# For digits, the images show the relevance of each pixel, for nine components and for all of them.
 
 digits = load_digits().data / 16
 RelevanceDisplay.from_estimator(KernelPCA(9).fit(digits), digits, kind="images")

@@ -1,14 +1,14 @@
 """
-A table with categories and holes
-=================================
+A table with categories and missing values
+==========================================
 
-:class:`~mercer.TableModel` puts an estimator on a table as it comes: data frames in, data frames
+:class:`~mercer.TableModel` applies an estimator to a table as it is: data frames in, data frames
 out.
 """
 
 # %%
-# Flats of a town that does not exist. Price follows size, quarter and age in a bent way; the id
-# means nothing, and some cells are empty.
+# The rows are flats in a town that does not exist. The price depends on size, quarter and age in a
+# non-linear way; the id means nothing, and some cells are empty.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -38,18 +38,18 @@ model = TableModel(KernelPCA(10)).fit(known)
 print("\n".join(model.encoder_.describe()))
 
 # %%
-# A hundred flats that the model has not seen, with cells missing. They are filled in, numbers and
-# categories alike, with values that could stand in the table.
+# A hundred flats that the model has not seen have empty cells. They are filled in, numbers and
+# categories alike, with values that could occur in the table.
 
-holes = new.copy()
+given = new.copy()
 hidden = rng.random((len(new), 2)) < 0.3
-holes["quarter"] = holes["quarter"].mask(hidden[:, 0])
-holes["price"] = holes["price"].mask(hidden[:, 1])
-filled = model.impute(holes)
+given["quarter"] = given["quarter"].mask(hidden[:, 0])
+given["price"] = given["price"].mask(hidden[:, 1])
+filled = model.impute(given)
 right = (filled["quarter"] == new["quarter"])[hidden[:, 0]].mean()
 common = (new["quarter"] == known["quarter"].mode()[0])[hidden[:, 0]].mean()
 print(f"quarter: {right:.0%} right (the most frequent one: {common:.0%})")
-print(pd.concat([holes, filled], axis=1, keys=["given", "filled in"]).iloc[:5, [1, 4, 7, 10]])
+print(pd.concat([given, filled], axis=1, keys=["given", "filled in"]).iloc[:5, [1, 4, 7, 10]])
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4), layout="constrained")
 Z = model.transform(flats)

@@ -1,13 +1,14 @@
 """
-How sure are the components?
-============================
+How certain are the components?
+===============================
 
-Another sample of as many rows would have given other components. Resampling tells which of them
+Another sample of as many rows would have given other components. Resampling shows which of them
 would come back, and which only mix with their neighbours: those should not be given a name.
 """
 
 # %%
-# What another 178 bottles of wine would give: two components are stable, the others mix.
+# If another 178 bottles of wine were drawn, two components would be stable, and the others would
+# mix.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_wine
@@ -24,7 +25,7 @@ sure = model.uncertainty(wine)
 print(sure)
 
 # %%
-# By how many degrees each component turns, and the shares with their intervals.
+# The plots show by how many degrees each component turns, and the shares with their intervals.
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.8), layout="constrained")
 ScreeDisplay.from_estimator(model, uncertainty=sure, ax=left)
@@ -35,7 +36,8 @@ right.set(xlabel="component", ylabel="turns by, in degrees", ylim=(0, 90))
 plt.show()
 
 # %%
-# Which variables, with intervals: those of component 2 say that it is not to be read.
+# Here are the relevant variables, with intervals. Those of component 2 are so wide that it should
+# not be interpreted.
 
 RelevanceDisplay.from_estimator(model, wine, uncertainty=sure, limit=8)
 plt.show()
