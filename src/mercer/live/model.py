@@ -88,13 +88,19 @@ def novelty_facts(
 ) -> tuple[dict[str, Any], dict[str, Array]]:
     """The score ``Σ a_k z_k² + ρ r`` of rows with scores Z and residuals ``error``, and p-values.
 
-    A :class:`~mercer.KernelNovelty` brings its own score and its held-out rows. Of any other model
-    the score is the reconstruction error, and the rows shown are the yardstick; if it has ``seen``
-    them, p-values are ranks, and too kind to them.
+    A :class:`~mercer.KernelNovelty` brings its own score and its held-out rows. Rows that it has
+    ``seen`` get the scores that they had when they were held out, as far as it knows them: its own
+    are too small. Of any other model the score is the reconstruction error, and the rows shown are
+    the yardstick; if it has ``seen`` them, p-values are ranks.
     """
+    rows: Array = np.arange(0)
     if isinstance(model, Detector):
         inside, outside, rate = model.score_.inside, model.score_.outside, model.false_alarm_rate
         novelty, held_out, fair = Z**2 @ inside + outside * error, True, model.conformal_
+        if seen:
+            rows = vars(model).get("calibration_rows_", rows)  # not in a model file
+            ranks = np.rint(len(rows) * vars(model).get("calibration_p_values_", 0.0))
+            novelty[rows] = np.sort(fair.scores)[len(rows) - np.asarray(ranks, dtype=int)]
     else:
         inside, outside, rate = np.zeros(subspace.n_components), 1.0, 0.05
         novelty, held_out = error, not seen
@@ -106,6 +112,7 @@ def novelty_facts(
         "rate": float(rate),
         "slack": float(fair.slack),
         "heldOut": held_out,
+        "tooKind": held_out and seen and len(rows) < len(novelty),
     }
     arrays = {
         "novelty": np.asarray(novelty, dtype=np.float32),
@@ -195,7 +202,7 @@ def describe(
     # The p-values of a detector are a promise, whatever they cost.
     exact = isinstance(model, Detector) or len(rows) * full.n_support <= MOST_VALUES
     Z, error = (full if exact else small).scores_and_residual(rows)
-    novelty, judged = novelty_facts(model, full, Z, error, seen=_is_support(rows, full))
+    novelty, judged = novelty_facts(model, full, Z, error, seen=learnt.was_fitted_to(X, rows))
     pictures, shape = _pictures(images, rows)
     facts = {
         "title": title or f"{type(model).__name__} of {len(rows):,} rows",

@@ -26,6 +26,7 @@ from mercer.kernels.dot_product import _Affine
 from mercer.kernels.histogram import _EntrywiseKernel
 from mercer.kernels.width import median_length
 from mercer.model.rank import usual_rule
+from mercer.solvers import Auto
 
 
 class Tape:
@@ -133,6 +134,8 @@ def _trace(
 MOST_COMPONENTS = 1000
 #: Numbers (rows times columns) that a fit may have.
 MOST_NUMBERS = 50_000_000
+#: Seconds that a fit may take: who looks at a page waits for it, and landmarks will do.
+PATIENCE = 30.0
 
 _ID = re.compile(r"[0-9a-f]{32}")
 
@@ -185,10 +188,10 @@ class Wanted:
             return kind(n_components=count, random_state=0)  # it has a width of its own
         if self.model in ("novelty", "sparse"):
             return kind(n_components=count, kernel=kernel, random_state=0)
-        rule = usual_rule() if count is None else count
+        rule, solver = usual_rule() if count is None else count, Auto(seconds=PATIENCE)
         if self.model == "generative":
-            return kind(n_components=rule, kernel=kernel, random_state=0)
-        pca = KernelPCA(rule, kernel=kernel, center=self.center, random_state=0)
+            return kind(n_components=rule, kernel=kernel, solver=solver, random_state=0)
+        pca = KernelPCA(rule, kernel=kernel, solver=solver, center=self.center, random_state=0)
         return pca if self.model == "kpca" else kind(pca, random_state=0)
 
     def make_kernel(self, rows: Array) -> Kernel:

@@ -65,7 +65,7 @@ export function noveltyPanel(app) {
 
   function show() {
     const { current } = app;
-    const { slack, heldOut } = current.facts.novelty;
+    const { slack, heldOut, tooKind } = current.facts.novelty;
     bar = threshold(current.calibration, slack, rate);
     const order = [...current.novelty.keys()].sort(
       (a, b) => current.novelty[b] - current.novelty[a],
@@ -74,7 +74,7 @@ export function noveltyPanel(app) {
     const many = (count) => count.toLocaleString("en");
     words.textContent = `${many(found.length)} of ${many(current.n)} rows are flagged as new.`;
     promise.textContent = heldOut
-      ? `The rate holds for new rows: it was set by ${many(current.calibration.length)} rows that the model had not seen.`
+      ? `The rate holds for new rows: it was set by ${many(current.calibration.length)} rows that the model had not seen.${tooKind ? " The rows shown are those of the fit, and look more normal to the model than new rows would." : ""}`
       : "These are the rows of the fit: this is a ranking, with no guarantee for new rows. A KernelNovelty model gives one.";
     app.flagged = found;
     app.recolour();
