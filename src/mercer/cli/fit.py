@@ -59,10 +59,10 @@ def fit(
 
     DATA is a .csv, .tsv, .xlsx, .jsonl, .parquet, .npy, .npz, .mtx or .zarr file, a folder of
     Parquet files or PNG images, or '-' for standard input; text may be compressed (.gz, .xz,
-    .zst). A table may hold categories, dates and numbers of many units: what is done with each
-    column is said, and rows that the model gives back have the same columns. Kernel width,
-    solver and number of components are chosen from the data unless you say otherwise; what was
-    chosen, and why, is printed.
+    .zst). A table may hold categories, dates and numbers of many units. The command prints what
+    it does with each column, and rows that the model gives back have the same columns. The
+    kernel's width, the solver and the number of components are chosen from the data unless you
+    set them; what was chosen, and why, is printed.
     """
     from mercer.model import model_of
 
@@ -177,6 +177,7 @@ def _run(model: Estimator, table: Any, kept: Path | None) -> Any:
     "--rows",
     type=options.OneOf(("auto", "noisy", "clean")),
     default="auto",
+    show_default=False,
     help="Whether DATA are the noisy rows themselves, or clean examples.  [default: noisy]",
 )
 @describes_denoiser
@@ -195,13 +196,13 @@ def tune(
     missing: str,
     recipe: Recipe,
 ) -> None:
-    """Choose the kernel's width and the number of components by which DATA is denoised best.
+    """Choose the kernel's width and the number of components that denoise DATA best.
 
-    DATA are the noisy rows themselves: what is left of the noise after denoising counts, which is
-    estimated without a clean row. To rows that are clean examples (--rows clean) noise is added.
-    Widths around the median distance and powers of two of components are compared. The model is
-    then fitted to all rows, as 'mercer fit' does with the choice, and written to a model file for
-    'mercer denoise' and all other commands.
+    DATA are the noisy rows themselves. Models are compared by the noise that is left after
+    denoising, which can be estimated without any clean row. If the rows are clean examples (--rows
+    clean), noise is added to them. The candidates are several widths around the median distance,
+    and powers of two of components. The best model is then fitted to all rows, and written to a
+    model file for 'mercer denoise' and all other commands.
     """
     recipe.check()
     target = _target_of(data, output)

@@ -14,7 +14,7 @@ from mercer.cli.options import Output, Reading, console, frames, tables
 @options.command(short_help="Show what a model file contains.")
 @options.model_argument
 def info(model: str) -> None:
-    """Describe the model file MODEL: what it is, how it was made, and what takes the space.
+    """Describe the model file MODEL: what it is, how it was made, and what takes up space.
 
     Every checksum is compared; nothing that the file says is run.
     """

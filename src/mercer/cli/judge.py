@@ -85,9 +85,9 @@ def novelty(
 ) -> None:
     """Score the rows of DATA by how new they are to MODEL.
 
-    Writes each row's score (larger is newer), its p-value, and whether it is new; says which
-    columns make the newest rows so. A model that was fitted without '--model novelty' has no
-    threshold: give it one with --normal, or get the scores alone.
+    Writes each row's score (larger is newer), its p-value, and whether it is new, and prints which
+    columns make the newest rows stand out. A model that was fitted without '--model novelty' has
+    no threshold: give it one with --normal, or use the scores alone.
     """
     from sklearn.base import clone
 

@@ -50,7 +50,7 @@ def lines(facts: Mapping[str, Any]) -> dict[str, str]:
         found["others"] = f"{counted(len(columns) - SHOWN, 'column')}, which differ less"
     error, largest = facts["correlation_error"], facts["largest_correlation_error"]
     if len(columns) > 1:
-        found["correlations"] = f"differ by {error:.3f} on the mean, by {largest:.2f} at most"
+        found["correlations"] = f"differ by {error:.3f} on average, by {largest:.2f} at most"
     return found
 
 

@@ -243,7 +243,7 @@ def _page(fitted: Estimator, data: str | None, reading: Reading, title: str) -> 
     type=click.IntRange(0, 65535),
     default=0,
     show_default=False,
-    help="0: any free port.",
+    help="The port to listen on; 0 takes any free one.",
 )
 @click.option("--token", help="A secret for the address; needed where others can reach --host.")
 @click.option("--no-browser", is_flag=True, help="Print the address without opening a browser.")
@@ -251,7 +251,7 @@ def explore(source: Path | None, host: str, port: int, token: str | None, no_bro
     """Explore DATA or a MODEL in the browser, or files that you drop on the page.
 
     Only this machine can reach the page, and only with the token in its address. Stop with Ctrl-C.
-    Needs more packages: pip install starlette uvicorn websockets.
+    It needs more packages: pip install starlette uvicorn websockets.
     """
     if source is not None and not source.exists():
         raise Failure(f"there is no file '{source}'{similar_file(source) or '; check its name.'}")

@@ -113,7 +113,7 @@ def _tuned(data: str, reading: Reading, noise: Any) -> Estimator:
 @options.digits_option
 @options.takes_rows("filled rows")
 def impute(model: str, **how: Any) -> None:
-    """Fill empty fields (also NA, nan, ?) of DATA by what MODEL knows; the others do not change."""
+    """Fill in the empty fields of DATA (also NA, nan, ?) with MODEL; others do not change."""
     fitted = load_model(model, "impute")
     before, after = Counter[str](), Counter[str]()
 

@@ -121,7 +121,7 @@ class Estimator(BaseEstimator):
         Parameters
         ----------
         path : path
-            By custom ``*.mercer``; nothing is appended.
+            Usually ``*.mercer``; nothing is appended.
 
         Returns
         -------

@@ -229,7 +229,7 @@ class GenerativeKernelPCA(SubspaceEstimator):
 
         By default columns of two values and one-hot blocks are taken whole from one of the rows
         that are mixed, other columns keep the distribution that they have in the data, and a draw
-        that is all but a copy of a row is made again.
+        that is nearly a copy of a row is drawn again.
 
         Parameters
         ----------

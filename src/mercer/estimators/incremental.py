@@ -46,9 +46,9 @@ class IncrementalKernelPCA(SubspaceEstimator):
     select : str, LandmarkRule or (m, d) array, default="kmeans"
         As for :class:`~mercer.solvers.Landmarks`.
     growth : float, default=0
-        While the budget lasts, rows of a later chunk of which the landmarks miss more than this
-        share of ``k(x, x)`` become landmarks, too; 0 keeps the landmarks of the first chunk. Of
-        the rows before, a new landmark is known through the old landmarks only.
+        While the budget lasts, rows of a later chunk become landmarks, too, if the landmarks miss
+        more than this share of their ``k(x, x)``; 0 keeps the landmarks of the first chunk. What a
+        new landmark knows about earlier rows, it knows only through the old landmarks.
     forget : float, default=1
         The weight of all earlier rows is multiplied by this with each chunk: below 1, for streams
         that drift.

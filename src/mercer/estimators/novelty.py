@@ -46,9 +46,9 @@ class KernelNovelty(OutlierMixin, Estimator):
     Parameters
     ----------
     n_components : int, float, rule or None, default=None
-        As for :class:`~mercer.KernelPCA`; None takes as many as hold 80 % of the variance, at most
-        400 and one for two rows (95 %, 40, four rows for measures with T²; at most 10 where the
-        rows are contaminated).
+        As for :class:`~mercer.KernelPCA`; None keeps 80 % of the variance, with at most 400
+        components and at most one for every two rows (95 %, 40 and four rows for measures with T²;
+        at most 10 components where the rows are contaminated).
     kernel : str, Kernel or None, default=None
         See :mod:`mercer.kernels`. None is a Gaussian whose width lies between the distances of
         neighbours and those of all pairs, :func:`~mercer.novelty.neighbour_kernel`; by the median
@@ -65,15 +65,17 @@ class KernelNovelty(OutlierMixin, Estimator):
         as landmarks beyond.
     calibration : str or Calibration, default="auto"
         ``"cross"`` (ten more fits, all rows used), ``"split"`` (a quarter of the rows set aside, at
-        most 5,000), or by the number of rows: cross up to 20,000, with five folds beyond 500. For
-        measures with T² cross-fitting would break the promise and is refused, unless the rows are
-        contaminated; ``"auto"`` splits, and sets up to half of them aside if the rate needs it.
+        most 5,000). ``"auto"`` goes by the number of rows: cross up to 20,000, with five folds
+        beyond 500. For measures with T² cross-fitting would break the promise and is refused,
+        unless the rows are contaminated; ``"auto"`` splits, and sets up to half of them aside if
+        the rate needs it.
     contamination : float, "auto" or None, default=None
-        None: all training rows are normal, and ``predict`` looks for novelties. Else some of them
-        are outliers, to be found (``fit_predict``) and not to be learnt: a share in (0, 0.5], or
-        ``"auto"``. The strangest fifth, or twice the share, is set aside; ``predict`` calls that
-        share of the training rows outliers, or those with a score far beyond the others. Of 300
-        clean rows with four normal columns ``"auto"`` calls about 2 %, with long tails 5 to 11 %.
+        None: all training rows are normal, and ``predict`` looks for novelties. Otherwise some of
+        them are outliers that should be found (``fit_predict``) and not learnt: a share in (0,
+        0.5], or ``"auto"``. The strangest fifth, or twice the share, is set aside; ``predict``
+        calls that share of the training rows outliers, or those with a score far beyond the others.
+        Of 300 clean rows with four normal columns ``"auto"`` calls about 2 %, with long tails 5 to
+        11 %.
     random_state : int, Generator, RandomState or None, default=None
         For the folds, and for solvers that draw random numbers.
 
@@ -88,10 +90,11 @@ class KernelNovelty(OutlierMixin, Estimator):
         the calibration rows are too few for the rate: then nothing is called an outlier, and
         ``fit`` warns.
     calibration_rows_, calibration_p_values_ : (c,) arrays
-        Training rows that were held out at some time, and their p-values: which training rows look
-        strange to a model without them. ``predict`` on training rows is too kind to them.
+        Training rows that were held out at some time, and their p-values, which show the training
+        rows that look strange to a model fitted without them. ``predict`` flags too few of the
+        training rows.
     subspace_, kernel_, eigenvalues_, explained_variance_, explained_variance_ratio_, report_
-        As of :class:`~mercer.KernelPCA`, of the rows that were learnt.
+        As for :class:`~mercer.KernelPCA`, of the rows that the model has learnt from.
     n_features_in_, feature_names_in_
 
     References

@@ -55,7 +55,7 @@ def plan(self: Any, X: RowsLike) -> Plan:
     Parameters
     ----------
     X : as for :meth:`fit`
-        Of a file only the size is looked at.
+        Only the size of a file is examined.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def to_html(
     Parameters
     ----------
     path : path
-        By custom ``*.html``.
+        Usually ``*.html``.
     X : (n, d) rows for the map, optional
         The model's support points if not given: of an exact model its training rows.
     labels : (n,) array, optional

@@ -112,15 +112,15 @@ class WrappingEstimator(SubspaceEstimator):
 
 @with_parameters
 class ReweightedKernelPCA(WrappingEstimator):
-    r"""Kernel PCA that outliers do not turn: rows that do not belong lose their weight.
+    r"""Kernel PCA that outliers do not disturb: rows that do not belong lose their weight.
 
-    First a core of rows is trusted, by distances alone: the half that has the others nearest, which
-    then grows to all that lies as close to it as its rows to each other. Scattered outliers and
-    small groups stay out, and cannot stretch the kernel's width. Then the wrapped estimator is
-    fitted with ``sample_weight``, and a bounded loss lowers the weights of trusted rows whose
-    distance from the subspace, fitted **without** them, is large beside that of the others. A
-    wrapper, because weights are all that it needs: it works with every estimator that takes them,
-    and :class:`~mercer.KernelPCA` keeps its short constructor.
+    First a core of rows is trusted, by distances alone: the half of the rows with the nearest
+    neighbours, which then grows by all rows that are as close to it as its rows are to each other.
+    Scattered outliers and small groups stay out, and cannot stretch the kernel's width. Then the
+    wrapped estimator is fitted with ``sample_weight``, and a bounded loss lowers the weights of
+    trusted rows whose distance from the subspace, fitted **without** them, is large compared with
+    that of the others. This is a wrapper because weights are all that it needs: it works with every
+    estimator that takes them, and :class:`~mercer.KernelPCA` keeps its short constructor.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ class ReweightedKernelPCA(WrappingEstimator):
         found = reweight(learn, rows, kernel, loss, rng, folds=self.folds, max_iter=rounds)
         if not found.converged:
             warn(
-                f"weights still changed by {found.changes[-1]:.2g} on the mean after "
+                f"weights still changed by {found.changes[-1]:.2g} on average after "
                 f"{self.max_iter} rounds; "
                 + Remedy(
                     "raise max_iter, or use fewer components.", shell="fit with fewer --components."

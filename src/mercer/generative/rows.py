@@ -4,7 +4,7 @@ Four things make such rows believable. Numbers are mixed, and what the mixtures 
 distribution is undone by the column's own quantiles, so that spread, range and tails are those of
 the data. Categories (columns of two values, and one-hot blocks) are never mixed: each takes the
 value of one row of the mixture. Every row is drawn around as often as any other. And a draw that
-is all but a copy of a row is made again.
+is nearly a copy of a row is drawn again.
 """
 
 from __future__ import annotations

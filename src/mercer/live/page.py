@@ -75,7 +75,7 @@ def write_html(
     ----------
     model : fitted estimator with a Subspace
     path : path
-        By custom ``*.html``; the file appears whole or not at all.
+        Usually ``*.html``; the file is written completely or not at all.
     X, labels, images, **options
         See :func:`mercer.live.describe`; the title is the name of the file if none is given.
 

@@ -148,7 +148,7 @@ class Auto(Solver):
             solver = Landmarks(m, checkpoint=self.checkpoint)
             seconds = solver.estimate_seconds(problem, k)
             if self._in_time(seconds):
-                return solver, why + f", {m} to stay within {self.seconds:g} s" * (m < usual)
+                return solver, why + f", {m} to stay within {self.seconds or 0:g} s" * (m < usual)
         raise DataError(
             f"{m} landmarks of {problem.n} rows already take {time_text(seconds)}, and "
             f"{self.seconds:g} s are allowed; allow more, give fewer rows, or ask for "

@@ -157,7 +157,8 @@ class TableModel(Estimator):
             file, which is read as ``mercer fit`` reads it
         y : what the model's ``fit`` takes
         **options
-            What else it takes, such as ``sample_weight``; columns are scaled by all rows alike.
+            Further arguments of that ``fit``, such as ``sample_weight``; all rows count equally in
+            the scaling of columns.
         """
         opened = self._open(X)
         y, options = opened.part(y), {k: opened.part(v) for k, v in options.items()}

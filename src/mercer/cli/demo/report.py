@@ -198,6 +198,6 @@ def _who_is_ahead(found: Found) -> str:
     ours = "mercer KernelNovelty"
     ahead = [name for name, auc in found.auc.items() if auc > found.auc[ours]]
     if not ahead:
-        return "No other is ahead on the mean."
+        return "No other is ahead on average."
     gap = max(found.auc[name] for name in ahead) - found.auc[ours]
-    return f"Ahead of mercer on the mean, by at most {gap:.4f}: {escape(', '.join(ahead))}."
+    return f"Ahead of mercer on average, by at most {gap:.4f}: {escape(', '.join(ahead))}."

@@ -57,7 +57,7 @@ def export_onnx(
     Parameters
     ----------
     model : fitted estimator with ``subspace_``, or :class:`~mercer.KernelNovelty`
-    path : where to, by custom ``*.onnx``
+    path : the file to write, usually ``*.onnx``
     outputs : sequence of str, optional
         ``"transform"``, ``"reconstruction_error"``, ``"denoise"``; of a novelty detector
         ``"score_samples"``, ``"decision_function"``. By default all but ``"denoise"``, which costs
