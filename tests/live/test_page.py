@@ -261,6 +261,16 @@ def test_turning_the_width_fits_again(opened, digits_page):
     assert page.evaluate("mercerLive.app.current === mercerLive.app.model")
 
 
+def test_the_chosen_row_is_back_when_the_probe_is_left(opened, digits_page):
+    """Other tabs went on showing "the point you are dragging"."""
+    page = opened.visit(digits_page)
+    page.evaluate("mercerLive.app.choose(7)")
+    show(page, "drag")
+    opened.until("document.querySelector('.ml-inspector h2').textContent === 'Probe'")
+    show(page, "table")
+    assert page.inner_text(".ml-inspector h2") == "Row 7"
+
+
 WHAT_IS_SEEN = """() => {
   const { current, state } = mercerLive.app;
   return [document.querySelector(".ml-head p").textContent, current.n, current.P.q,

@@ -150,6 +150,7 @@ function show(app, panels, id, { tabs, side, centre, mapBox }) {
   app.root.dataset.tab = panel.id;
   showProbe(app);
   panel.enter?.();
+  app.emit("hover", null); // the probe is of one tab, the chosen row of all
   app.refresh(true);
 }
 
