@@ -307,3 +307,26 @@ def test_what_a_fitted_detector_can_do_rests_on_its_fit(X):
     words = FunctionKernel(lambda a, b: float(a == b))
     assert model.set_params(kernel=words).contributions(X[:2]).shape == (2, 2)
     assert not hasattr(clone(model), "contributions")
+
+
+def rows_of_levels(rng, n, spread):
+    """Most rows are nearly all ones, and one in eight has levels of its own, as in biopsies."""
+    X = np.where(rng.random((n, 9)) < 0.2, 2.0, 1.0)
+    own = rng.random(n) < 0.12
+    X[own] = rng.integers(1, spread, (int(own.sum()), 9))
+    return X
+
+
+def test_a_width_that_sees_nothing_is_doubled():
+    """Benign biopsies: 9 % of them were out of the kernel's reach, and nothing was ever new."""
+    rng = np.random.default_rng(0)
+    X, fresh, far = rows_of_levels(rng, 260, 6), rows_of_levels(rng, 1000, 6), np.full((1, 9), 10.0)
+    narrow = neighbour_kernel(X)
+    with pytest.warns(MercerWarning, match=r"call no row an outlier.* wider kernel"):
+        blind = KernelNovelty(kernel=narrow, random_state=0).fit(X)
+    assert blind.predict(far) == 1
+    detector = KernelNovelty(random_state=0).fit(X)
+    assert detector.kernel_.length >= 2 * narrow.length
+    assert detector.predict(far) == -1
+    assert np.mean(detector.predict(fresh) == -1) < 0.08
+    assert detector.score_.reach == pytest.approx(-detector.score_samples(far + 1e3)[0])

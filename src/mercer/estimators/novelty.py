@@ -51,7 +51,8 @@ class KernelNovelty(OutlierMixin, Estimator):
         at most 10 components where the rows are contaminated).
     kernel : str, Kernel or None, default=None
         See :mod:`mercer.kernels`. None is a Gaussian whose width lies between the distances of
-        neighbours and those of all pairs, :func:`~mercer.novelty.neighbour_kernel`; by the median
+        neighbours and those of all pairs, :func:`~mercer.novelty.neighbour_kernel` (doubled, up
+        to three times, while it is so narrow that nothing could be called new); by the median
         rule for measures with T² and where the rows are contaminated.
     false_alarm_rate : float, default=0.05
         The share of fresh normal rows that ``predict`` may call outliers; where the rows are
@@ -159,13 +160,18 @@ class KernelNovelty(OutlierMixin, Estimator):
         self._check_parameters(kernel or Gaussian())
         points = check_rows(self, X, kernel or Gaussian(), reset=True)
         rng = self._rng()
-        learn = self._learner(points, kernel, rng)
-        if self.contamination is None:
-            strategy, threshold = self._strategy(len(points)), None
-            found = strategy.calibrate(learn, points.rows, rng)
-        else:
-            learn, found, threshold = self._among_outliers(learn, kernel)
-        self._keep(learn.model, found.score, found.held_out, threshold)
+        for _ in range(WIDENINGS):
+            learn = self._learner(points, kernel, rng)
+            if self.contamination is None:
+                strategy, threshold = self._strategy(len(points)), None
+                found = strategy.calibrate(learn, points.rows, rng)
+            else:
+                learn, found, threshold = self._among_outliers(learn, kernel)
+            self._keep(learn.model, found.score, found.held_out, threshold)
+            if self.kernel is not None or not self._is_blind:
+                break
+            kernel = Gaussian(width=2 * self.kernel_.length)
+        self._warn_if_blind()
         order = np.argsort(found.rows)
         self.calibration_rows_ = found.rows[order]
         self.calibration_p_values_ = leave_one_out_p_values(found.held_out[order])
@@ -225,6 +231,7 @@ class KernelNovelty(OutlierMixin, Estimator):
             )
         bound = novelty_score(measure, model.subspace_, variance)
         detector._keep(learnt, bound, bound(points.cast(model.subspace_.coef.dtype)))
+        detector._warn_if_blind()
         return detector
 
     @verb("rows", "numbers")
@@ -361,6 +368,23 @@ class KernelNovelty(OutlierMixin, Estimator):
                 MercerWarning,
             )
 
+    @property
+    def _is_blind(self) -> bool:
+        """Whether not even a row far from all others would be called new."""
+        known = self.contamination is None and np.isfinite(self.offset_)
+        return bool(known and self.score_.reach <= -self.offset_)
+
+    def _warn_if_blind(self) -> None:
+        if self._is_blind:
+            warn(
+                f"at a false-alarm rate of {self.false_alarm_rate:g}, predict will call no row an "
+                f"outlier: so many normal rows are farther from all others than {self.kernel_!r} "
+                "reaches. Give a wider kernel"
+                + Remedy(", such as kernel='gaussian',", shell=", such as --gamma median,")
+                + " or more rows.",
+                MercerWarning,
+            )
+
     def _check_parameters(self, kernel: Kernel) -> None:
         if not 0 < self.false_alarm_rate < 1:
             raise DataError(
@@ -386,6 +410,8 @@ class KernelNovelty(OutlierMixin, Estimator):
 #: Up to this many rows ``solver="auto"`` is exact; beyond, components are found on landmarks.
 EXACT_UP_TO = 2_000
 LANDMARKS = 1_000
+#: Widths that are tried where none is given, each twice the one before.
+WIDENINGS = 4
 
 
 @dataclass

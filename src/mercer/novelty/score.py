@@ -18,7 +18,7 @@ from mercer._base.progress import announce
 from mercer._base.types import Array, Estimator, RowsLike
 from mercer.io import Table
 from mercer.io.model_file.checks import check_loaded, expect
-from mercer.kernels import Gaussian
+from mercer.kernels import Gaussian, RadialKernel
 from mercer.kernels.jacobian import weighted_gradient
 from mercer.model import Subspace
 from mercer.model.rank import ShareUpTo
@@ -55,6 +55,18 @@ class NoveltyScore:
     def combined(self, Z: Array, residual: Array) -> Array:
         """The same from scores and residuals."""
         return np.asarray(Z**2 @ self.inside + self.outside * residual)
+
+    @property
+    def reach(self) -> float:
+        """The score of a row far from all others, where hardly any can be larger; else infinite.
+
+        That is so for the distance from the subspace, if the kernel fades. T² may be largest nearby.
+        """
+        S = self.subspace
+        if not isinstance(S.kernel, RadialKernel) or self.inside.any():
+            return float("inf")
+        nothing = np.zeros((1, S.n_components + 1), dtype=S.coef.dtype)
+        return float(self.combined(*S.of_products(nothing, np.ones(1, dtype=S.coef.dtype)))[0])
 
     def gradient(self, X: Array) -> Array:
         """The gradient of the score by the input, (n, d); O(n m (d + q)) time.
