@@ -60,7 +60,7 @@ class NoveltyScore:
     def reach(self) -> float:
         """The score of a row far from all others, where hardly any can be larger; else infinite.
 
-        That is so for the distance from the subspace, if the kernel fades. T² may be largest nearby.
+        So it is for the distance from the subspace, if the kernel fades; T² may be largest nearby.
         """
         S = self.subspace
         if not isinstance(S.kernel, RadialKernel) or self.inside.any():
