@@ -18,8 +18,8 @@ BOUNDED = {
     ("_base/machine.py", "ahead"): "each turn takes one of the futures",
     ("alternatives/robust_pca.py", "True"): "the basis grows in each turn, up to a limit",
     ("alternatives/multilinear.py", "not settled and rounds < max_iter"): "max_iter; warns",
-    ("alternatives/principal_curve.py", "not settled and rounds < max_iter"): "max_iter; told",
-    ("alternatives/principal_surface.py", "not settled and rounds < max_iter"): "max_iter; told",
+    ("alternatives/_base.py", "not settled and rounds < how.max_iter"): "max_iter; reported",
+    ("live/page.py", "waiting"): "each module of the page is read once",
     ("generative/rows.py", "start < len(two)"): "each turn is a column or more",
     ("solvers/base.py", "True"): "k doubles up to the number of rows",
     ("gram/feature_sums.py", "len(chosen) < room"): "one is chosen each turn",
@@ -70,6 +70,10 @@ BOUNDED = {
         "not fits.roots and len(fits.found) < MAX_FITS and (high - low > 0.001)",
     ): "MAX_FITS; then a larger model is thinned",
     ("sparse/noise.py", "len(at.active) > n_kernels"): "one kernel fewer each turn",
+    (
+        "sparse/noise.py",
+        "fits.count(log_var) < n_kernels and log_var > least",
+    ): "steps double, down to SMALLEST_SHARE",
 }
 #: Iterators without an end.
 ENDLESS = {"count", "cycle", "repeat"}

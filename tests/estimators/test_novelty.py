@@ -317,16 +317,13 @@ def rows_of_levels(rng, n, spread):
     return X
 
 
-def test_a_width_that_sees_nothing_is_doubled():
-    """Benign biopsies: 9 % of them were out of the kernel's reach, and nothing was ever new."""
+def test_a_width_that_sees_nothing_is_reported():
+    """Benign biopsies: 9 % of them are out of the kernel's reach, and nothing is ever new."""
     rng = np.random.default_rng(0)
-    X, fresh, far = rows_of_levels(rng, 260, 6), rows_of_levels(rng, 1000, 6), np.full((1, 9), 10.0)
-    narrow = neighbour_kernel(X)
+    X, far = rows_of_levels(rng, 260, 6), np.full((1, 9), 10.0)
     with pytest.warns(MercerWarning, match=r"call no row an outlier.* wider kernel"):
-        blind = KernelNovelty(kernel=narrow, random_state=0).fit(X)
+        blind = KernelNovelty(random_state=0).fit(X)
     assert blind.predict(far) == 1
-    detector = KernelNovelty(random_state=0).fit(X)
-    assert detector.kernel_.length >= 2 * narrow.length
+    detector = KernelNovelty(kernel="gaussian", random_state=0).fit(X)
     assert detector.predict(far) == -1
-    assert np.mean(detector.predict(fresh) == -1) < 0.08
     assert detector.score_.reach == pytest.approx(-detector.score_samples(far + 1e3)[0])

@@ -51,8 +51,7 @@ class KernelNovelty(OutlierMixin, Estimator):
         at most 10 components where the rows are contaminated).
     kernel : str, Kernel or None, default=None
         See :mod:`mercer.kernels`. None is a Gaussian whose width lies between the distances of
-        neighbours and those of all pairs, :func:`~mercer.novelty.neighbour_kernel` (doubled, up
-        to three times, while it is so narrow that nothing could be called new); by the median
+        neighbours and those of all pairs, :func:`~mercer.novelty.neighbour_kernel`; by the median
         rule for measures with T² and where the rows are contaminated.
     false_alarm_rate : float, default=0.05
         The share of fresh normal rows that ``predict`` may call outliers; where the rows are
@@ -160,17 +159,13 @@ class KernelNovelty(OutlierMixin, Estimator):
         self._check_parameters(kernel or Gaussian())
         points = check_rows(self, X, kernel or Gaussian(), reset=True)
         rng = self._rng()
-        for _ in range(WIDENINGS):
-            learn = self._learner(points, kernel, rng)
-            if self.contamination is None:
-                strategy, threshold = self._strategy(len(points)), None
-                found = strategy.calibrate(learn, points.rows, rng)
-            else:
-                learn, found, threshold = self._among_outliers(learn, kernel)
-            self._keep(learn.model, found.score, found.held_out, threshold)
-            if self.kernel is not None or not self._is_blind:
-                break
-            kernel = Gaussian(width=2 * self.kernel_.length)
+        learn = self._learner(points, kernel, rng)
+        if self.contamination is None:
+            strategy, threshold = self._strategy(len(points)), None
+            found = strategy.calibrate(learn, points.rows, rng)
+        else:
+            learn, found, threshold = self._among_outliers(learn, kernel)
+        self._keep(learn.model, found.score, found.held_out, threshold)
         self._warn_if_blind()
         order = np.argsort(found.rows)
         self.calibration_rows_ = found.rows[order]
@@ -410,8 +405,6 @@ class KernelNovelty(OutlierMixin, Estimator):
 #: Up to this many rows ``solver="auto"`` is exact; beyond, components are found on landmarks.
 EXACT_UP_TO = 2_000
 LANDMARKS = 1_000
-#: Widths that are tried where none is given, each twice the one before.
-WIDENINGS = 4
 
 
 @dataclass
