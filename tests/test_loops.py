@@ -41,10 +41,6 @@ BOUNDED = {
         "io/model_file/codec.py",
         "name in self.tensors",
     ): "a number that grows, names that are finite",
-    (
-        "io/model_file/container.py",
-        "left and (piece := self._file.read(min(left, 1 << 20)))",
-    ): "bytes",
     ("selection/search.py", "wanted"): "each number of components once",
     ("preimage/fixed_point.py", "running.size"): "each point has max_iter sweeps; its status tells",
     ("points/source.py", "have < size"): "pieces end, and too few are refused",
