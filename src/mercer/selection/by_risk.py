@@ -261,7 +261,9 @@ def _narrower(kernels: list[Kernel], best: Kernel) -> list[Kernel]:
     """The best one and the next narrower ones, in the order of their widths."""
     if not isinstance(best, RadialKernel):
         return [best]
-    lengths = {kernel.length: kernel for kernel in kernels if isinstance(kernel, RadialKernel)}
+    lengths: dict[float, Kernel] = {
+        kernel.length: kernel for kernel in kernels if isinstance(kernel, RadialKernel)
+    }
     return [lengths[x] for x in sorted(lengths) if x <= best.length][-1 - WIDTHS :]
 
 
