@@ -34,9 +34,8 @@ class Cell:
     def unknown(self) -> Any:
         """What ``noise=`` is told where the level is estimated; False where it cannot be."""
         positive = bool(self.noisy.min() > 0)
-        return {"gaussian": None, "poisson": "poisson", "speckle": positive and "speckle"}.get(
-            self.kind, False
-        )
+        words = {"gaussian": None, "column": "columns", "poisson": "poisson"}
+        return words.get(self.kind, positive and "speckle")
 
 
 def _sensors(rng: np.random.Generator, n: int) -> np.ndarray:

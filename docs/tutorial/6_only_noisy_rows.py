@@ -95,9 +95,10 @@ plt.show()
 #
 # ``tune`` does this for kernels of several widths, numbers of components and ways back, with a
 # second probe for those that are not clearly worse, and for linear PCA, which it takes if nothing
-# is better. One of the ways back first shrinks the scores, most of all those of weak components,
-# which carry more noise than signal (:class:`mercer.preimage.Shrunk`). The chosen model gets two
-# more probes, because the best of many candidates was also a lucky one.
+# is better. Before the way back the scores may be shrunk, by one of two powers, most of all those
+# of weak components, which carry more noise than signal (:class:`mercer.preimage.Shrunk`). The
+# error of the chosen model is then estimated again by two fresh probes, because the best of many
+# candidates was also a lucky one.
 #
 # What ``risk_`` says
 # -------------------

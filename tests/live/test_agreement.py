@@ -22,7 +22,7 @@ from mercer.kernels import (
 )
 from mercer.live import write_html
 from mercer.live.protocol import kernel_spec
-from mercer.preimage import FixedPoint
+from mercer.preimage import FixedPoint, Shrunk
 
 pytestmark = pytest.mark.browser
 
@@ -86,6 +86,28 @@ def test_scores_errors_and_preimages(name, opened, digits, tmp_path):
     scale = np.sqrt(((X - X.mean(axis=0)) ** 2).sum(axis=1).mean())
     distance = np.linalg.norm(points - model.denoise(new, match_noise=False), axis=1)
     assert distance.max() <= 1e-3 * scale
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(), Linear()], ids=["gaussian", "linear"])
+def test_shrunk_scores(kernel, opened, digits, tmp_path):
+    """What ``tune`` chooses on noisy rows; a page of fewer components is a model of so many."""
+    X, new = digits[:300], digits[300:310]
+    model = KernelPCA(8, kernel=kernel, preimage=Shrunk(power=1.0)).fit(X)
+    opened.visit(write_html(model, tmp_path / "m.html"))
+    origin = opened.page.evaluate("mercerLive.app.model.facts.origin")
+    for q in (8, 5):
+        seen = in_page(
+            opened,
+            """(live, rows, q) => rows.map((row) => {
+                 return [...live.engine.denoise(live.app.model.P, Float64Array.from(row), q).point];
+               })""",
+            (new - origin).tolist(),
+            q,
+        )
+        few = KernelPCA(q, kernel=model.kernel_, preimage=Shrunk(power=1.0)).fit(X)
+        apart = np.array(seen) + origin - few.denoise(new, match_noise=False)
+        scale = np.sqrt(X.var(axis=0).sum())
+        assert np.linalg.norm(apart, axis=1).max() <= 1e-3 * scale
 
 
 @pytest.mark.parametrize("name", ["gaussian", "cauchy", "matern 5/2", "rational_quadratic"])

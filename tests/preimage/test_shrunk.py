@@ -14,11 +14,11 @@ X = RNG.standard_normal((60, 4)) @ RNG.standard_normal((4, 9)) + RNG.standard_no
 NEW = RNG.standard_normal((7, 9))
 
 
-def textbook(X, rows, q):
+def textbook(X, rows, q, power=0.5):
     """Linear PCA with singular values shrunk, as one would write it down."""
     mean = X.mean(axis=0)
     _, s, Vt = np.linalg.svd(X - mean, full_matrices=False)
-    factors = np.array([np.sqrt(1 - (s[q - 1] / s[k]) ** 2) for k in range(q)])
+    factors = np.array([(1 - (s[q - 1] / s[k]) ** 2) ** power for k in range(q)])
     return mean + ((rows - mean) @ Vt[:q].T * factors) @ Vt[:q]
 
 
@@ -28,6 +28,8 @@ def test_of_the_linear_kernel_it_is_shrinkage_of_singular_values(solver):
     for rows in (X, NEW):
         assert_allclose(model.denoise(rows), textbook(X, rows, 5), atol=1e-8)
     assert_allclose(model.preimages(NEW).points, model.denoise(NEW))
+    model.set_params(preimage=Shrunk(power=1.0))
+    assert_allclose(model.denoise(NEW), textbook(X, NEW, 5, power=1.0), atol=1e-8)
 
 
 def test_scores_that_are_given_are_taken_at_their_word():
@@ -41,9 +43,9 @@ def test_scores_that_are_given_are_taken_at_their_word():
 
 
 def test_a_saved_model_shrinks_as_before(tmp_path):
-    model = KernelPCA(5, preimage=Shrunk(Ridge(alpha=0.1))).fit(X)
+    model = KernelPCA(5, preimage=Shrunk(Ridge(alpha=0.1), power=1.0)).fit(X)
     again = mercer.load(model.save(tmp_path / "m.mercer"))
-    assert again.preimage.preimage.alpha == 0.1
+    assert (again.preimage.preimage.alpha, again.preimage.power) == (0.1, 1.0)
     assert_array_equal(again.denoise(NEW), model.denoise(NEW))
 
 

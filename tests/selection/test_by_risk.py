@@ -7,10 +7,12 @@ from sklearn.datasets import load_digits
 from mercer import KernelPCA, TableModel
 from mercer.exceptions import DataError, DenoisingWarning, said
 from mercer.kernels import Gaussian, Linear
+from mercer.preimage import Shrunk
 from mercer.selection import choose_by_noise, choose_by_risk, kernels_around
-from mercer.selection.by_risk import TRIALS, Probes
+from mercer.selection.by_risk import POWERS, TRIALS, Probes
 from mercer.selection.noise_level import estimate_noise, noise_of
 from mercer.selection.search import Cells
+from mercer.solvers import Landmarks
 
 
 def circle(n, noise, seed):
@@ -41,7 +43,10 @@ def test_cells_are_ranked_as_their_errors_are():
     level = noise_of(noisy, 0.25)
     kernels = kernels_around("gaussian", noisy, (0.7, 1.4))
     cells = Cells(
-        KernelPCA(random_state=0), Probes.of(noisy, level).trials(TRIALS), [4, 16, 64], kernels
+        KernelPCA(random_state=0),
+        Probes.of(noisy, level).trials(range(TRIALS)),
+        [4, 16, 64],
+        kernels,
     )
     cells.fill()
     said = [value for _, _, value in cells.table()]
@@ -77,9 +82,9 @@ def test_shrunk_linear_pca_is_estimated_as_any_other_candidate():
     rng = np.random.default_rng(1)
     noisy = rng.standard_normal((80, 3)) @ rng.standard_normal((3, 7)) + rng.normal(size=(80, 7))
     probes = Probes.of(noisy, noise_of(noisy, 1.0))
-    for row, preimage in zip(probes.linear(), ("auto", "shrunk"), strict=True):
-        candidate = KernelPCA(preimage=preimage, solver="dense")
-        cells = Cells(candidate, probes.trials(16), [2, 4], [Linear()])
+    for row, power in zip(probes.linear(), POWERS, strict=True):
+        candidate = KernelPCA(preimage=Shrunk(power=power), solver="dense")
+        cells = Cells(candidate, probes.trials(range(16)), [2, 4], [Linear()])
         cells.fill()
         assert [value for *_, value in cells.table()] == pytest.approx(row[[1, 3]], rel=1e-6)
 
@@ -119,6 +124,36 @@ def test_few_columns_show_their_noise_around_a_curve(seed):
     assert level.size == pytest.approx(0.3, rel=0.1)
     assert 0 < level.uncertainty < 0.15
     assert "flat pieces" in str(level)
+
+
+def test_each_column_has_its_level():
+    """Of noise that need not be Gaussian, beside a column that does not vary, in any units."""
+    rng = np.random.default_rng(0)
+    levels = np.geomspace(0.5, 2.0, 12)
+    clean = rng.standard_normal((600, 2)) @ rng.standard_normal((2, 12))
+    noise = rng.laplace(scale=levels / np.sqrt(2), size=clean.shape)
+    noisy = np.column_stack([clean + noise, np.full(600, 5.0)])
+    units = np.append(np.geomspace(1e-3, 1e3, 12), 1.0)
+    level = noise_of(noisy, "columns")
+    assert level.deviation[:-1] == pytest.approx(levels, rel=0.35)
+    assert level.deviation[-1] == 0
+    assert np.allclose(noise_of(noisy * units, "columns").deviation, level.deviation * units)
+    assert "of each column" in str(level)
+    with pytest.raises(DataError, match="give noise=, one number for each"):
+        noise_of(noisy[:20], "columns")
+
+
+def test_rows_of_the_fit_are_not_matched_but_by_landmarks():
+    """Each is its own nearest support point, so that "auto" has nothing to choose for ``tune``."""
+    noisy = circle(200, 0.3, 0)[1]
+    exact = KernelPCA(8, random_state=0).fit(noisy)
+    assert np.array_equal(
+        exact.denoise(noisy, match_noise="auto"), exact.denoise(noisy, match_noise=False)
+    )
+    few = KernelPCA(8, solver=Landmarks(20), random_state=0).fit(noisy)
+    assert not np.allclose(
+        few.denoise(noisy, match_noise="auto"), few.denoise(noisy, match_noise=False)
+    )
 
 
 def test_where_nothing_shows_the_noise_the_words_to_type_are_said():

@@ -170,8 +170,9 @@ def _run(model: Estimator, table: Any, kept: Path | None) -> Any:
     metavar="LEVEL",
     help="Standard deviation of the noise in the rows, or to expect for clean ones, in "
     "units of the rows (of their standard deviations where columns are scaled); of noisy rows also "
-    "several, one for each column in its own unit, poisson, speckle, or speckle:SHARE.  [default: "
-    "it is estimated; half the standard deviation of clean rows]",
+    "several, one for each column in its own unit, columns to estimate one for each, poisson, "
+    "speckle, or speckle:SHARE.  [default: one is estimated; half the standard deviation of clean "
+    "rows]",
 )
 @click.option(
     "--rows",

@@ -339,17 +339,18 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         noise : float, (d,) array, str, callable or None, default=None
             Of noisy rows: standard deviation of the noise that they carry, (d,) for one of each
             column, ``"poisson"`` for counts, ``"speckle"`` or ``"speckle:0.3"`` for noise that
-            multiplies the entries; None estimates it from the rows, see
-            :func:`mercer.selection.estimate_noise`. Of clean rows: standard deviation of the noise
-            to expect, or ``function(rows, rng) -> noisy rows``; None takes half the standard
-            deviation of the rows. Of sparse rows it is the share of entries that are exchanged for
-            those of another row, and None takes 0.3.
+            multiplies the entries; None estimates one level of all columns from the rows, see
+            :func:`mercer.selection.estimate_noise`, and ``"columns"`` one of each. Of clean rows:
+            standard deviation of the noise to expect, or ``function(rows, rng) -> noisy rows``;
+            None takes half the standard deviation of the rows. Of sparse rows it is the share of
+            entries that are exchanged for those of another row, and None takes 0.3.
         rows : {"auto", "noisy", "clean"}, default="auto"
             ``"auto"`` takes rows for noisy ones, but for what only clean rows can be: sparse, or
             with a function that adds noise. Noisy rows taken for clean ones teach the model their
             noise.
         match_noise : bool or "auto", default="auto"
-            As ``denoise`` will be called, of clean rows.
+            As ``denoise`` will be called, of clean rows. Of noisy rows there is nothing to choose:
+            each row of the fit is its own nearest support point, and ``"auto"`` leaves it as it is.
 
         Returns
         -------

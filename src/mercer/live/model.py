@@ -218,6 +218,7 @@ def describe(
         "columns": None if encoder is None else column_facts(encoder),
         "names": _names(model, names, X, rows.shape[1]),
         "shares": None if shares is None else shares.astype(float).tolist(),
+        "power": getattr(getattr(model, "preimage_", None), "power", None),  # of shrunk scores
         "median": _median(rows),
         "imageShape": None if shape is None else list(shape),
         "limits": _limits(rows),

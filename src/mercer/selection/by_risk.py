@@ -14,7 +14,7 @@ has learnt of the noise.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -29,7 +29,7 @@ from mercer._base.types import Array, Estimator
 from mercer.exceptions import Remedy
 from mercer.kernels import Kernel, Linear, RadialKernel
 from mercer.preimage import Shrunk, as_preimage
-from mercer.selection.noise_level import NoiseLevel, noise_of
+from mercer.selection.noise_level import FEW_COLUMNS, NoiseLevel, noise_of
 from mercer.selection.search import (
     CACHED,
     Cells,
@@ -42,17 +42,19 @@ from mercer.selection.search import (
     kernels_around,
 )
 
-#: The step of a probe, in standard deviations of the noise, where rounding allows it. It is large
-#: enough to see jumps, of which there are some between the pre-images of narrow kernels: at 0.1 an
-#: error of 0.131 was taken for 0.106, at 0.3 for 0.135; without jumps 0.3 adds 1 to 2 %.
-STEP = 0.3
+#: The step of a probe, in standard deviations of the noise, where rounding allows it. It adds noise
+#: of its square, by which shrunk scores seem better than they are: by up to 6 % at 0.3. Of few
+#: columns it must see the jumps that there are between the pre-images of narrow kernels: on a
+#: circle an error of 0.131 was taken for 0.106 at 0.1, and for 0.135 at 0.3.
+STEP, FEW_COLUMNS_STEP = 0.1, 0.3
 #: Rows whose errors are looked at, and trials of a candidate that is not clearly worse; of few
 #: columns more rows, up to so many numbers.
 ROWS, TRIALS, ROW_NUMBERS = 600, 2, 40_000
-#: Trials of what is chosen: the best of many was also the luckiest in those that it was chosen by.
-FINAL = 4
-#: Widths at which scores are shrunk, from the best one on.
-WIDER = 3
+#: Other trials of what is chosen: the best of many was also the luckiest in those before.
+FINAL = 2
+#: How scores are shrunk (see :class:`~mercer.preimage.Shrunk`; 0 leaves them as they are), and how
+#: many widths and counts below the best ones for the first the others are tried at.
+POWERS, WIDTHS, COUNTS = (1.0, 0.5, 0.0), 2, 3
 #: Linear PCA costs so little that it takes more probes of few numbers: its error on rows of a plane
 #: was 8 % unsure by two of them.
 LINEAR_NUMBERS, MOST_LINEAR = 200_000, 16
@@ -61,8 +63,9 @@ NUMBERS, MOST_PROBES = 4_000, 4
 #: Seed of the signs: none that rows are drawn by, since signs must not know anything of the noise
 #: (a list that ends with zeros would be the stream of its first number).
 SIGNS = 19_812_008
-#: Noise leaves few components: how many are computed first, and where these are not enough.
-LEVELS = (128, 512)
+#: Noise leaves few components: how many are computed first, and where these are not enough. Of
+#: up to so many rows a fit of the second number costs no more than one of the first.
+LEVELS, FEW_ROWS = (128, 512), 1200
 #: Of more rows a sample of so many is searched; what it chose is then compared on all of them at
 #: the same width and a narrower one, since more rows show finer structure.
 MAX_ROWS, NARROWER = 2000, (1.0, 0.7)
@@ -160,9 +163,10 @@ def choose_by_risk(
     ----------
     estimator : KernelPCA, or another estimator whose components are nested
     X : (n, d) array of noisy rows
-    noise : float, (d,) array, "poisson", "speckle", "speckle:0.3" or None, default=None
-        Standard deviation of the noise, one for each column; counts; noise that multiplies the
-        entries, of a level that is given or estimated; None estimates it.
+    noise : float, (d,) array, "columns", "poisson", "speckle", "speckle:0.3" or None, default=None
+        Standard deviation of the noise, or one for each column; counts; noise that multiplies the
+        entries, of a level that is given or estimated; None estimates one level of all columns, and
+        ``"columns"`` one of each.
     kernels, counts : sequences, optional
         As in :func:`choose_by_noise`; the linear kernel is always among the candidates.
     max_rows : int, default=2000
@@ -185,16 +189,13 @@ def choose_by_risk(
     some = X
     if len(X) > max_rows:
         some = X[np.sort(fixed_rng(0).choice(len(X), max_rows, replace=False))]
-    probes, final = Probes.of(some, level), FINAL
+    probes, final = Probes.of(some, level), range(TRIALS, TRIALS + FINAL)
     wanted = all_counts(len(some) - 1) if counts is None else sorted(counts)
     candidates = kernels_around(estimator.kernel, X) if kernels is None else list(kernels)
     resolved = [kernel.resolve(X) for kernel in candidates]
-    plain = _with_way(estimator, _plain(estimator))
-    cells = Cells(plain, probes.trials(TRIALS), wanted, resolved, levels=LEVELS)
-    cells.search(grows=kernels is None)
-    ways = [cells, _shrunk(cells), *_smoothed(cells)]
+    ways = _search(estimator, probes, wanted, resolved, grows=kernels is None)
     if some is not X:
-        probes, final = Probes.of(X, level), 1
+        probes, final = Probes.of(X, level), range(1)
         ways = [_on_all_rows(min(ways, key=_value), probes, fixed=kernels is not None)]
     table = [row for way in ways for row in way.table()]
     best = min(ways, key=_value)
@@ -202,8 +203,8 @@ def choose_by_risk(
     found = _again(best.estimator, probes.trials(final), choice.kernel, choice.n_components)
     linear = probes.linear()
     if linear.min() < _value(found):
-        shrunk, place = np.unravel_index(linear.argmin(), linear.shape)
-        model = _with_way(estimator, "shrunk" if shrunk else "auto")
+        power, place = np.unravel_index(linear.argmin(), linear.shape)
+        model = _shrinking(estimator, "auto", POWERS[power])
         found = _again(model, probes.trials(final), Linear(), int(place) + 1)
     risk = probes.risk(found, float(linear.min()), level)
     if risk.error < 0 and level.uncertainty:
@@ -226,32 +227,44 @@ def _value(cells: Cells) -> float:
     return cells.choice().value
 
 
-def _plain(estimator: Estimator) -> Any:
-    """The estimator's way back without shrinkage."""
-    own = as_preimage(estimator.preimage)
-    return own.preimage if isinstance(own, Shrunk) else estimator.preimage
+def _search(
+    estimator: Estimator, probes: Probes, counts: list[int], kernels: list[Kernel], *, grows: bool
+) -> list[Cells]:
+    """Widths and counts for scores that are shrunk, less so, or not, and for the smoother.
 
-
-def _with_way(estimator: Estimator, preimage: Any) -> Estimator:
-    return clone(estimator).set_params(preimage=preimage)
-
-
-def _shrunk(cells: Cells) -> Cells:
-    """The same with scores shrunk, at the best width and the next wider ones: it asks for these.
-
-    Most fits are those of the search before.
+    All but the first ask for its best width or a narrower one, and for hardly more components:
+    most of their fits are those of the search before.
     """
-    best = cells.choice().kernel
-    kernels = [best]
-    if isinstance(best, RadialKernel):
-        kernels = sorted(
-            (kernel for kernel in cells.kernels if kernel.length >= best.length),
-            key=lambda kernel: kernel.length,
-        )
-    model = _with_way(cells.estimator, Shrunk(cells.estimator.preimage))
-    found = Cells(model, cells.trials, cells.counts, kernels[:WIDER], levels=cells.levels)
-    found.search(grows=False)
-    return found
+    own = as_preimage(estimator.preimage)
+    plain = own.preimage if isinstance(own, Shrunk) else estimator.preimage
+    levels = LEVELS[len(probes.X) <= FEW_ROWS :]
+    ways: list[Cells] = []
+    for power in POWERS:
+        model = _shrinking(estimator, plain, power)
+        cells = Cells(model, probes.trials(range(TRIALS)), counts, kernels, levels=levels)
+        cells.search(grows=grows and not ways)
+        if not ways:
+            best = cells.choice()
+            kernels = _narrower(cells.kernels, best.kernel)
+            j = counts.index(best.n_components)
+            counts = counts[max(j - COUNTS, 0) : j + 2]
+        ways.append(cells)
+    return [*ways, *_smoothed(ways[-1])]
+
+
+def _shrinking(estimator: Estimator, preimage: Any, power: float) -> Estimator:
+    way = Shrunk(preimage, power=power) if power else preimage
+    return clone(estimator).set_params(preimage=way)
+
+
+def _narrower(kernels: list[Kernel], best: Kernel) -> list[Kernel]:
+    """The best one and the next narrower ones, in the order of their widths."""
+    if not isinstance(best, RadialKernel):
+        return [best]
+    lengths: dict[float, Kernel] = {
+        kernel.length: kernel for kernel in kernels if isinstance(kernel, RadialKernel)
+    }
+    return [lengths[x] for x in sorted(lengths) if x <= best.length][-1 - WIDTHS :]
 
 
 def _smoothed(cells: Cells) -> list[Cells]:
@@ -262,7 +275,7 @@ def _smoothed(cells: Cells) -> list[Cells]:
     """
     choice = cells.choice()
     j = cells.counts.index(choice.n_components)
-    model = _with_way(cells.estimator, "smoother")
+    model = clone(cells.estimator).set_params(preimage="smoother")
     other = Cells(model, cells.trials, cells.counts, [choice.kernel], levels=cells.levels)
     if not other.is_close_to(cells.of_rows(choice.kernel, choice.n_components)[0], j):
         return []
@@ -286,7 +299,7 @@ def _on_all_rows(cells: Cells, probes: Probes, *, fixed: bool) -> Cells:
     most = int(min(LEVELS[-1], len(probes.X) - 1))
     more = [choice.n_components * factor for factor in (2, 4)]
     counts = sorted({min(q, most) for q in (*cells.counts[max(j - 1, 0) : j + 1], *more)})
-    found = Cells(cells.estimator, probes.trials(1), counts, around, levels=LEVELS)
+    found = Cells(cells.estimator, probes.trials(range(1)), counts, around, levels=LEVELS)
     found.fill()
     return found
 
@@ -301,6 +314,8 @@ class Probes:
     step: float
     #: Denoisers by kernel, number of components and probe, which all pre-image methods share.
     fits: dict[tuple[str, int, tuple[int, int]], Denoiser] = field(default_factory=dict)
+    #: Denoised rows without a probe, which all trials share, by candidate.
+    denoised: dict[tuple[str, str, int, bool], Array] = field(default_factory=dict)
 
     @classmethod
     def of(cls, X: Array, level: NoiseLevel) -> Probes:
@@ -310,20 +325,20 @@ class Probes:
         chosen = np.sort(fixed_rng(0).choice(len(X), some, replace=False))
         # A step must be more than what rounding leaves of rows that are far from zero.
         far = np.abs(X - X.mean(axis=0)).max() / max(np.sqrt((deviation**2).mean()), 1e-300)
-        return cls(X, deviation, chosen, max(STEP, np.sqrt(np.finfo(X.dtype).eps) * float(far)))
+        step = FEW_COLUMNS_STEP if X.shape[1] <= FEW_COLUMNS else STEP
+        return cls(X, deviation, chosen, max(step, np.sqrt(np.finfo(X.dtype).eps) * float(far)))
 
-    def trials(self, count: int) -> list[Trial]:
-        """So many of them, each with probes of its own."""
-        return [partial(self._errors, s) for s in range(count)]
+    def trials(self, numbers: Iterable[int]) -> list[Trial]:
+        """Those of some numbers, each with probes of its own."""
+        return [partial(self._errors, s) for s in numbers]
 
     def _errors(self, s: int, candidate: Estimator) -> Errors:
         x, v = self.X[self.chosen], self.deviation[self.chosen]
         solver = as_preimage(candidate.preimage)
-        here = self._denoiser(candidate, (-1, 0))
         there = [self._denoiser(candidate, (s, number)) for number in self._numbers]
 
         def errors(q: int, in_full: bool) -> Array:
-            clean = replace(here, solver=solver)(q, in_full).rows
+            clean = self._clean(candidate, q, in_full)
             slope = np.zeros(len(x))
             for number, denoiser in zip(self._numbers, there, strict=True):
                 moved = replace(denoiser, solver=solver)(q, in_full).rows - clean
@@ -333,8 +348,19 @@ class Probes:
 
         return errors
 
+    def _clean(self, candidate: Estimator, q: int, in_full: bool) -> Array:
+        """The rows after denoising, without a probe."""
+        solver = as_preimage(candidate.preimage)
+        key = repr(candidate.kernel), repr(solver), q, in_full
+        if key not in self.denoised:
+            if len(self.denoised) >= CACHED:
+                self.denoised.pop(next(iter(self.denoised)))
+            denoiser = replace(self._denoiser(candidate, (-1, 0)), solver=solver)
+            self.denoised[key] = denoiser(q, in_full).rows
+        return self.denoised[key]
+
     def linear(self) -> Array:
-        """Errors of linear PCA with 1, 2, ... components, as it is and shrunk, (2, r), estimated.
+        """Errors of linear PCA with 1, 2, ... components by powers, (powers, r), estimated.
 
         All from one decomposition.
         """
@@ -356,9 +382,7 @@ class Probes:
     def residual(self, cell: Cells) -> float:
         """How far the only candidate moves a row, squared."""
         kernel, q, _ = cell.table()[0]
-        candidate = cell.candidate(kernel, q)
-        here = replace(self._denoiser(candidate, (-1, 0)), solver=as_preimage(candidate.preimage))
-        moved = self.X[self.chosen] - here(q, True).rows
+        moved = self.X[self.chosen] - self._clean(cell.candidate(kernel, q), q, True)
         return float((moved**2).sum(axis=1).mean())
 
     def risk(self, cell: Cells, linear: float, level: NoiseLevel) -> Risk:
@@ -416,7 +440,7 @@ class Probes:
 def _principal(X: Array, chosen: Array) -> tuple[Array, Array, Array]:
     """Scores of chosen rows on the principal axes, the axes, (d, r), and factors of the scores.
 
-    These are of 1, 2, ... components, as they are and shrunk, (2, r, r).
+    These are of 1, 2, ... components for each power, (powers, r, r).
     """
     centred = X - X.mean(axis=0)
     if len(X) > X.shape[1]:
@@ -425,9 +449,9 @@ def _principal(X: Array, chosen: Array) -> tuple[Array, Array, Array]:
     else:
         _, roots, right = np.linalg.svd(centred, full_matrices=False)
         values, axes = roots**2, right.T
-    kept = np.tri(len(values))
-    shrunk = np.zeros_like(kept)
     values = np.maximum(values, np.finfo(values.dtype).eps * values[0])
+    factors = np.zeros((len(POWERS), len(values), len(values)))
     for q in range(1, len(values) + 1):
-        shrunk[q - 1, :q] = Shrunk().shrinkage(values[:q])
-    return centred[chosen] @ axes, axes, np.stack([kept, shrunk])
+        for k, power in enumerate(POWERS):
+            factors[k, q - 1, :q] = Shrunk(power=power).shrinkage(values[:q])
+    return centred[chosen] @ axes, axes, factors

@@ -10,6 +10,9 @@ which takes some signal for noise, but never the other way round. So the least o
 - second differences of neighbouring columns, which are small for spectra and other curves;
 - where few columns leave no such eigenvalues, or none but such, flat pieces that the rows lie
   around (:mod:`mercer.selection.local_noise`).
+
+Where each column has a level of its own, the columns are first divided by what the others leave of
+them in linear regression: noise, and some signal, of which the level of all takes its share away.
 """
 
 from __future__ import annotations
@@ -35,8 +38,8 @@ UNSURE = 0.04
 #: How much signal below the law's edge adds to the lower half of the eigenvalues, as a multiple of
 #: what it adds to all of them beyond that (3 to 7 on digits and faces).
 BELOW = 5.0
-#: What ``noise`` takes in words; the second may be followed by its level.
-WORDS = "'poisson', 'speckle' or 'speckle:0.3'"
+#: What ``noise`` takes in words; the third may be followed by its level.
+WORDS = "'columns', 'poisson', 'speckle' or 'speckle:0.3'"
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,8 @@ def estimate_noise(X: Array) -> float:
 
 def _in_words(X: Array, noise: str) -> NoiseLevel:
     kind, _, level = noise.partition(":")
+    if noise == "columns":
+        return _of_columns(X)
     if kind not in ("poisson", "speckle") or (kind == "poisson" and level):
         raise DataError(f"noise={noise!r}; give a number, one for each column, or {WORDS}.")
     if kind == "poisson":
@@ -154,6 +159,28 @@ def _in_words(X: Array, noise: str) -> NoiseLevel:
         deviation=np.sqrt(np.expm1(np.asarray(added.deviation) ** 2)),
         is_relative=True,
     )
+
+
+def _of_columns(X: Array) -> NoiseLevel:
+    """A level for each column: the shape by regression on the others, the size by all together."""
+    X = np.asarray(X, dtype=np.float64)
+    varies = np.ptp(X, axis=0) > 0
+    n, d = len(X), int(varies.sum())
+    if d < 3 or n < 2 * d:
+        raise DataError(
+            f"{counted(n, 'row')} with {counted(d, 'column')} that vary do not show the noise of "
+            "each column, which takes three columns and two rows for each; "
+            + Remedy("give noise=, one number for each.", shell="give it by --noise.")
+        )
+    scale = X[:, varies].std(axis=0)
+    centred = (X - X.mean(axis=0))[:, varies] / scale
+    products = centred.T @ centred + n * np.finfo(X.dtype).eps ** 0.5 * np.eye(d)
+    # What regression on the others leaves of a column is one over the inverse's diagonal.
+    left = scale / np.sqrt(np.diagonal(np.linalg.inv(products)) * (n - d))
+    level = _estimated(X[:, varies] / left)
+    deviation = np.zeros(X.shape[1])
+    deviation[varies] = left * np.asarray(level.deviation)
+    return replace(level, deviation=deviation, source=f"{level.source}, one of each column")
 
 
 def _estimated(X: Array) -> NoiseLevel:

@@ -29,9 +29,13 @@ export function preimage(P, z, start = null, options = {}) {
   return descend(P, z, start ?? pointOf(P.support, nearestSupport(P, z)), options);
 }
 
-/** The pre-image of a point's own projection, started at the point. */
+/** The pre-image of a point's own projection (shrunk as mercer.preimage.Shrunk), from the point. */
 export function denoise(P, x, q = P.q, options = {}) {
-  const z = scores(P, x).subarray(0, q);
+  const z = scores(P, x).slice(0, q);
+  if (P.shrunk) {
+    const { power, shares } = P.shrunk;
+    for (let a = 0; a < q; a++) z[a] *= Math.max(1 - shares[q - 1] / shares[a], 0) ** power;
+  }
   return preimage(P, z, x, options);
 }
 
