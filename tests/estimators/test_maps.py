@@ -198,7 +198,8 @@ def test_many_rows_lie_in_cells_and_on_landmarks(monkeypatch):
     rows, places, _ = islands(4200, seed=2)
     model = MapModel(n_landmarks=200).fit(rows[:4000], places[:4000])
     known = model.forth_.known
-    assert known.centres is not None and len(model.back_.centres) == 200
+    assert known.centres is not None
+    assert len(model.back_.centres) == 200
     exact = Neighbours(known.rows).nearest(rows[4000:], 5)[0]
     found = known.nearest(rows[4000:], 5)[0]
     assert (
@@ -221,7 +222,8 @@ def test_names_of_the_map_and_frames():
     model = MapModel().set_output(transform="pandas")
     model.fit(table, pd.DataFrame(Z, columns=["umap1", "umap2"]))
     placed = model.transform(table[:4])
-    assert list(placed.columns) == ["umap1", "umap2"] and list(placed.index) == [10, 11, 12, 13]
+    assert list(placed.columns) == ["umap1", "umap2"]
+    assert list(placed.index) == [10, 11, 12, 13]
     assert list(MODEL.get_feature_names_out()) == ["mapmodel0", "mapmodel1"]
 
 

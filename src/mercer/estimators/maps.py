@@ -26,7 +26,7 @@ from mercer.kernels import Linear, RadialKernel, as_kernel
 from mercer.novelty.places import EMPTY, Certainty
 from mercer.points import Points
 from mercer.preimage.near import LARGEST, Neighbours
-from mercer.preimage.ways import Back, Forth, choose_kernel, learn_back, shared, sketched
+from mercer.preimage.ways import Forth, choose_kernel, learn_back, shared, sketched
 
 #: Rows on which the way forth is chosen and both ways are calibrated, and those for the way back.
 SAMPLE, SAMPLE_BACK = 2000, 600
@@ -75,8 +75,8 @@ class MapModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     -----
     It is a regression on what the map shows, not the inverse of the tool that made it: two rows at
     one place come back as one. O(n³/3) time up to 5,000 rows; O(n m (m + d)) for m landmarks of
-    more. O(m (q + d)) for a place, O(n d) for a row, and O((m + 1,200) d) above 5,000 rows. The rows
-    of the fit are kept: the way forth needs them.
+    more. O(m (q + d)) for a place; O(n d) for a row, and O((m + 1,200) d) above 5,000 rows. The
+    rows of the fit are kept: the way forth needs them.
 
     Examples
     --------
@@ -359,8 +359,8 @@ def _checked_map(Z: ArrayLike, n: int) -> Array:
     bad = np.flatnonzero(~np.isfinite(places).all(axis=1))
     if bad.size:
         raise DataError(
-            f"{bad.size} places in the map are not finite, the first is that of row {bad[0]}; leave "
-            "these rows out of both, X[ok] and Z[ok]."
+            f"{bad.size} places in the map are not finite, the first is that of row {bad[0]}; "
+            "leave these rows out of both, X[ok] and Z[ok]."
         )
     if (places == places[0]).all():
         raise DataError(

@@ -46,9 +46,9 @@ class Forth:
     .. math:: z(x) = \arg\min_z \sum_{j \in N(x)} w_j \|z - z_j\|, \qquad
               w_j = \exp\left(-\frac{\|x - x_j\|^2 - \|x - x_1\|^2}{(f \|x - x_k\|)^2}\right)
 
-    with :math:`x_1` the nearest and :math:`x_k` the farthest of k neighbours. Their mean would put a
-    row whose neighbours lie on two islands into the water between them; the median goes to
-    the larger part. A row of the fit is where the map has it.
+    with :math:`x_1` the nearest and :math:`x_k` the farthest of k neighbours. Their mean would put
+    a row whose neighbours lie on two islands into the water between them; the median goes to the
+    larger part. A row of the fit is where the map has it.
 
     Attributes
     ----------
@@ -186,12 +186,12 @@ def learn_back(
     O(n³/3 + n² (c + d)) time up to 5,000 rows, O(n m (m + d)) on m landmarks of more.
     """
     mean = np.asarray(X.for_user().mean(axis=0), dtype=np.float64).ravel()
-    learn = _on_all if len(Z) <= LARGEST else _on_landmarks
+    learn = on_all if len(Z) <= LARGEST else on_landmarks
     centres, weights, missed = learn(Z, X, mean, kernel, alpha, n_landmarks, rows)
     return Back(kernel, centres, weights, mean, alpha), np.sqrt(square_sums(missed))
 
 
-def _on_all(
+def on_all(
     Z: Array, X: Points, mean: Array, kernel: Kernel, alpha: float, _: int, rows: Array
 ) -> tuple[Array, Array, Array]:
     K = Basis(kernel, Vectors(Z)).gram()
@@ -206,7 +206,7 @@ def _on_all(
     return Z, A, A[rows] / square_sums(half.T)[:, None]
 
 
-def _on_landmarks(
+def on_landmarks(
     Z: Array, X: Points, mean: Array, kernel: Kernel, alpha: float, m: int, rows: Array
 ) -> tuple[Array, Array, Array]:
     centres = np.asarray(KMeans(Uniform()).select(kernel, Z, m, fixed_rng(0)))
