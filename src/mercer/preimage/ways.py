@@ -186,12 +186,12 @@ def learn_back(
     O(n³/3 + n² (c + d)) time up to 5,000 rows, O(n m (m + d)) on m landmarks of more.
     """
     mean = np.asarray(X.for_user().mean(axis=0), dtype=np.float64).ravel()
-    learn = on_all if len(Z) <= LARGEST else on_landmarks
+    learn = _on_all if len(Z) <= LARGEST else on_landmarks
     centres, weights, missed = learn(Z, X, mean, kernel, alpha, n_landmarks, rows)
     return Back(kernel, centres, weights, mean, alpha), np.sqrt(square_sums(missed))
 
 
-def on_all(
+def _on_all(
     Z: Array, X: Points, mean: Array, kernel: Kernel, alpha: float, _: int, rows: Array
 ) -> tuple[Array, Array, Array]:
     K = Basis(kernel, Vectors(Z)).gram()
@@ -209,6 +209,7 @@ def on_all(
 def on_landmarks(
     Z: Array, X: Points, mean: Array, kernel: Kernel, alpha: float, m: int, rows: Array
 ) -> tuple[Array, Array, Array]:
+    """Landmarks, A, and what is missed of some rows without each of them."""
     centres = np.asarray(KMeans(Uniform()).select(kernel, Z, m, fixed_rng(0)))
     basis = Basis(kernel, Vectors(centres))
 
