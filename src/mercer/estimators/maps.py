@@ -93,7 +93,7 @@ class MapModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     (100, 2)
     """
 
-    capabilities = Capabilities(sparse=True, onnx=True)
+    capabilities = Capabilities(sparse=True)
     _saved: ClassVar[tuple[str, ...]] = ("back_", "forth_", "certainty_", "map_names_", *OF_COLUMNS)
     #: Another's object: it made the map, and is not needed any more.
     _left_out: ClassVar[tuple[str, ...]] = ("embedder",)
