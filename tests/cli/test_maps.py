@@ -23,7 +23,7 @@ def place(tmp_path, monkeypatch):
 
 def test_both_ways_in_the_shell(mercer, place):
     found = json.loads(
-        mercer("--json", "fit", "rows.csv", "--map", "coords.csv", "-o", "m.mercer").out
+        mercer("fit", "rows.csv", "--map", "coords.csv", "-o", "m.mercer", "--json").out
     )
     assert (found["rows"], found["dimensions"]) == (150, 2)
     placed = mercer("transform", "m.mercer", "rows.csv").out.splitlines()

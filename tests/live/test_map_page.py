@@ -56,7 +56,8 @@ def test_a_drag_follows_the_hand(opened, model, tmp_path):
     opened.until("document.querySelector('.ml-warn')")
     assert "no data" in page.locator(".ml-says").text_content()
     page.get_by_role("button", name="To the nearest row").click()
-    opened.until("!document.querySelector('.ml-warn')")
+    z = page.evaluate("() => mercerMap.state.z")
+    assert (Z[:, :2] == z).all(axis=1).any()
 
 
 def test_a_map_of_three_dimensions_keeps_the_third_of_the_nearest_row(opened, tmp_path):

@@ -15,7 +15,7 @@ from mercer._base.config import with_parameters
 from mercer._base.linalg import square_sums
 from mercer._base.machine import available_bytes
 from mercer._base.numbers import check_count
-from mercer._base.sklearn import ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
+from mercer._base.sklearn import Tags, TransformerMixin
 from mercer._base.small_table import SmallTable
 from mercer._base.types import Array, ArrayLike, RowsLike, Seed
 from mercer.estimators._validation import check_codes, check_rows
@@ -35,7 +35,7 @@ TRUSTED = 15
 
 
 @with_parameters
-class MapModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+class MapModel(TransformerMixin, Estimator):
     r"""Both ways between rows and a map that another tool has made: UMAP, t-SNE, PaCMAP, any.
 
     Back, from a place to the row that it stands for, by kernel ridge regression on the map; forth,
@@ -164,11 +164,12 @@ class MapModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     def _n_features_out(self) -> int:
         return int(self.forth_.places.shape[1])
 
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
+    def get_feature_names_out(self, input_features: Any = None) -> Array:  # noqa: ARG002
         """The names of the map's columns: its own if it came with some."""
         check_is_fitted(self, "forth_")
         if self.map_names_ is None:
-            return np.asarray(super().get_feature_names_out(input_features))
+            names = [f"{type(self).__name__.lower()}{k}" for k in range(self._n_features_out)]
+            return np.array(names, dtype=object)
         return np.array(self.map_names_, dtype=object)
 
     @verb("rows", "scores")
@@ -229,8 +230,9 @@ class MapModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         if X is None:
             return shared(self.forth_.known, self._near, count, np.arange(len(self.embedding_)))
         places, rng = _checked_map(Z, len(X)), self._rng()
-        pair = (Neighbours.of(part, rng, self.n_landmarks) for part in (X.rows, places))
-        return shared(*pair, count, np.arange(len(X)))
+        near = Neighbours.of(X.rows, rng, self.n_landmarks)
+        near_map = Neighbours.of(places, rng, self.n_landmarks)
+        return shared(near, near_map, count, np.arange(len(X)))
 
     @verb("rows")
     def relevance(
@@ -256,7 +258,7 @@ class MapModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
             names = list(dict.fromkeys(groups))
             member = np.array([[name == group for name in names] for group in groups])
             slopes = slopes @ member
-        return np.sqrt(slopes)
+        return np.asarray(np.sqrt(slopes))
 
     @verb("places", "rows")
     def strip(self, z0: ArrayLike, z1: ArrayLike, count: int = 10) -> Array:
@@ -298,7 +300,8 @@ class MapModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     @property
     def _dtype(self) -> np.dtype:
-        return np.dtype(self.forth_.known.rows.dtype)
+        found: np.dtype = self.forth_.known.rows.dtype
+        return found
 
     def _rows(self, X: RowsLike, stream: bool = False) -> Points:  # noqa: ARG002
         check_is_fitted(self, "forth_")

@@ -49,8 +49,9 @@ class Certainty:
         bare = cls(Z[rows], missed, usual, none, none, Conformal.of(apart))
         expected = bare.expected_back(Z[rows], np.arange(len(rows)))
         off = np.sqrt(((placed - Z[rows]) ** 2).sum(axis=1))
-        fair = (_over(missed, expected), _over(off, bare.expected_forth(spread)))
-        return cls(Z[rows], missed, usual, *map(Conformal.of, fair), bare.empty)
+        back = Conformal.of(_over(missed, expected))
+        fair = Conformal.of(_over(off, bare.expected_forth(spread)))
+        return cls(Z[rows], missed, usual, back, fair, bare.empty)
 
     def expected_back(self, Z: Array, leave_out: Array | None = None) -> Array:
         """The error to expect of rows from these places: that of the nearest rows, (n,)."""

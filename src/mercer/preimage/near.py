@@ -69,7 +69,7 @@ class Neighbours:
             own = index == leave_out[:, None]
             own[:, -1] |= ~own.any(axis=1)
             index, t = (part[~own].reshape(len(index), count - 1) for part in (index, t))
-        return index, np.sqrt(-t) * self.basis.kernel.length  # type: ignore[attr-defined]
+        return index, np.sqrt(-t) * self.basis.kernel.length
 
     def _tiles(self, X: Points, columns: slice) -> Tiles:
         basis: Any = self.basis
@@ -109,9 +109,10 @@ class Neighbours:
             t[row, probe, : some.shape[1]] = near
 
         thread_map(look, range(len(self._starts) - 1))
-        index, t = index.reshape(len(index), -1), t.reshape(len(t), -1)
-        best = smallest(-t, count)
-        index, t = np.take_along_axis(index, best, axis=1), np.take_along_axis(t, best, axis=1)
+        flat: Array = t.reshape(len(t), -1)
+        best = smallest(-flat, count)
+        t = np.take_along_axis(flat, best, axis=1)
+        index = np.take_along_axis(index.reshape(len(index), -1), best, axis=1)
         short = np.flatnonzero(t[:, -1] == -np.inf)  # cells with too few rows: compared with all
         if len(short):
             some, t[short] = self._among_all(X.take(short), count)

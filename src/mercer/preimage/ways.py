@@ -164,7 +164,8 @@ def choose_kernel(
 
     def errors(candidate: RadialKernel) -> Array:
         basis = Basis(candidate, Vectors(Z))
-        return _leave_one_out(basis.gram(), X, ALPHAS, (basis.at(placed), X)).sum(axis=0)
+        both = _leave_one_out(basis.gram(), X, ALPHAS, (basis.at(placed), X))
+        return np.asarray(both.sum(axis=0))
 
     found = np.stack(thread_map(errors, kernels))
     # The first that will do is the roughest and narrowest: it does not swing between rows.
