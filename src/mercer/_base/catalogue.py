@@ -81,6 +81,7 @@ ESTIMATORS = _named(
     "mercer.estimators.incremental:IncrementalKernelPCA",
     "mercer.estimators.wrapping:MissingKernelPCA ReweightedKernelPCA",
     "mercer.estimators.rkm:DeepGenerativeKernelPCA RKMClassifier RKMRegressor",
+    "mercer.estimators.maps:MapModel",
 )
 #: Estimators as ``mercer fit --model`` and the page call them.
 MODELS = {
@@ -129,13 +130,18 @@ _IN_FILES = {
     "gram": ("mercer.gram.feature_sums:FeatureSums LandmarkFeatures _Whitening",),
     "subspace": ("mercer.model.rank:All Count ParallelAnalysis Share",),
     "solvers": SOLVERS.values(),
-    "preimage": PREIMAGES.values(),
+    "preimage": (
+        *PREIMAGES.values(),
+        "mercer.preimage.near:Neighbours",
+        "mercer.preimage.ways:Back Forth",
+    ),
     "sparse": SPARSE_SOLVERS.values(),
     "novelty": (
         *CALIBRATIONS.values(),
         "mercer.model.rank:ShareUpTo",
         "mercer.novelty.calibration:Conformal",
         "mercer.novelty.score:NoveltyScore",
+        "mercer.novelty.places:Certainty",
     ),
     "robust": (
         *LOSSES.values(),

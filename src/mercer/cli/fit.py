@@ -11,6 +11,7 @@ import mercer
 from mercer._base.types import Estimator
 from mercer.cli import options
 from mercer.cli.faults import Failure
+from mercer.cli.maps import fit_map, map_option, refuse_others, save_map
 from mercer.cli.models import Recipe, describes_denoiser, describes_model
 from mercer.cli.options import Reading, console, tables
 
@@ -38,6 +39,7 @@ _model_output = click.option(
 )
 @click.option("--resume", is_flag=True, help="Resume a fit that was stopped.")
 @click.option("--dry-run", is_flag=True, help="Print what would be done, without fitting.")
+@map_option
 @options.seed_option
 @options.reads
 @options.encodes
@@ -50,6 +52,7 @@ def fit(
     checkpoint: Path | None,
     resume: bool,
     dry_run: bool,
+    places: Path | None,
     reading: Reading,
     encoder: Any,
     missing: str,
@@ -62,7 +65,8 @@ def fit(
     .zst). A table may hold categories, dates and numbers of many units. The command prints what
     it does with each column, and rows that the model gives back have the same columns. The
     kernel's width, the solver and the number of components are chosen from the data unless you
-    set them; what was chosen, and why, is printed.
+    set them; what was chosen, and why, is printed. With --map the model is
+    one of both ways between the rows and a map that you have.
     """
     from mercer.model import model_of
 
@@ -73,6 +77,10 @@ def fit(
         tables.check_target(target, force=force)
         _check_state(state, resume=resume, force=force)
     started = time.perf_counter()
+    if places is not None:
+        refuse_others(recipe, dry_run)
+        save_map(*fit_map(data, places, reading, encoder, missing, recipe.seed), target, started)
+        return 0
     with tables.open_for_fit(data, reading, encoder, recipe.make(), missing) as opened:
         table, encoder = opened.table, opened.encoder
         plan = recipe.make().plan(table.rows)

@@ -237,7 +237,7 @@ def relevance(
     """
     if intervals and unit != "share":
         raise click.UsageError("--intervals are available for shares only; leave --unit out")
-    fitted = load_model(model, "relevance")
+    fitted = load_model(model, "relevance", "sensitivity")
     tables.check_output(output, ["overall"], labelled=True)
     inner, groups = seen_by(fitted), fitted.encoder_.groups_ if on_tables(fitted) else None
     if groups is not None and intervals:

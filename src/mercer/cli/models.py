@@ -36,6 +36,7 @@ _WORDS = {
     "impute": "fill in missing values",
     "sample": "generate rows",
     "relevance": "show which variables matter",
+    "sensitivity": "show which variables matter in components",
 }
 _MODELS = {"sample": "generative"}
 

@@ -14,7 +14,7 @@ import mercer
 from mercer._base.optional import require
 from mercer._base.spelling import similar_file
 from mercer._base.types import Estimator, Targets
-from mercer.cli import options
+from mercer.cli import maps, options
 from mercer.cli.faults import Failure
 from mercer.cli.models import feature_names, load_model, on_tables, seen_by
 from mercer.cli.options import OneOf, Reading, as_one, console, option, options_of, tables
@@ -225,13 +225,15 @@ def _as_numbers(labels: Targets) -> Any:
 def _page(fitted: Estimator, data: str | None, reading: Reading, title: str) -> bytes:
     """The live page of a model, and of the rows where they are given."""
     from mercer.live import describe, render
+    from mercer.live.maps import describe_map, is_map
     from mercer.plots._tables import nameless_rows
 
     names, encoder = feature_names(fitted), fitted.encoder_ if on_tables(fitted) else None
     look: dict[str, Any] = {"names": names, "encoder": encoder, "title": title}
     with tables.open_if_named(data, reading, fitted) as table, nameless_rows():
         rows, labels = (None, None) if table is None else (table.rows[:], table.label)
-        live = describe(seen_by(fitted), rows, labels, mercer.io.image_shape(names), **look)
+        made = describe_map if is_map(fitted) else describe
+        live = made(seen_by(fitted), rows, labels, mercer.io.image_shape(names), **look)
         return render(live).encode()
 
 
@@ -247,8 +249,19 @@ def _page(fitted: Estimator, data: str | None, reading: Reading, title: str) -> 
 )
 @click.option("--token", help="A secret for the address; needed where others can reach --host.")
 @click.option("--no-browser", is_flag=True, help="Print the address without opening a browser.")
-def explore(source: Path | None, host: str, port: int, token: str | None, no_browser: bool) -> None:
+@maps.map_option
+def explore(
+    source: Path | None,
+    host: str,
+    port: int,
+    token: str | None,
+    no_browser: bool,
+    places: Path | None,
+) -> None:
     """Explore DATA or a MODEL in the browser, or files that you drop on the page.
+
+    With --map, and of a model that was fitted with it, the page is a file beside, named by the
+    data: it needs no server.
 
     Only this machine can reach the page, and only with the token in its address. Stop with Ctrl-C.
     It needs more packages: pip install starlette uvicorn websockets.
@@ -259,6 +272,12 @@ def explore(source: Path | None, host: str, port: int, token: str | None, no_bro
         from mercer.io.arrays import parquet_files
 
         parquet_files(source)  # says that there are none
+    if places is not None and source is None:
+        raise click.UsageError("--map is the map of some rows; name their file, too")
+    model = source is not None and source.suffix == ".mercer"
+    if source is not None and (places is not None or (model and maps.holds_map(source))):
+        maps.show_page(maps.page_of(source, places), no_browser)
+        return
     for package in ("starlette", "uvicorn", "websockets"):
         require(package, "explore")
     from mercer.live.server import is_loopback, open_server

@@ -94,8 +94,8 @@ def denoise(
         raise click.UsageError(f"{only}; a model knows the noise")
     else:
         fitted = load_model(model, "denoise")
-    match = "auto" if match_noise is None else match_noise
-    _to_same_columns(fitted, lambda rows: fitted.denoise(rows, match_noise=match), data=data, **how)
+    match = {} if match_noise is None else {"match_noise": match_noise}
+    _to_same_columns(fitted, lambda rows: fitted.denoise(rows, **match), data=data, **how)
 
 
 def _tuned(data: str, reading: Reading, noise: Any) -> Estimator:

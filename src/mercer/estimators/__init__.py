@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from mercer.estimators.generative import GenerativeKernelPCA as GenerativeKernelPCA
     from mercer.estimators.incremental import IncrementalKernelPCA as IncrementalKernelPCA
     from mercer.estimators.kernel_pca import KernelPCA as KernelPCA
+    from mercer.estimators.maps import MapModel as MapModel
     from mercer.estimators.novelty import KernelNovelty as KernelNovelty
     from mercer.estimators.rkm import DeepGenerativeKernelPCA as DeepGenerativeKernelPCA
     from mercer.estimators.rkm import RKMClassifier as RKMClassifier

@@ -17,6 +17,7 @@ import numpy as np
 from mercer._base.files import filled, packaged
 from mercer._base.types import Array, Estimator, RowsLike, Targets
 from mercer.io import atomic_file
+from mercer.live.maps import describe_map, is_map
 from mercer.live.model import LiveModel, describe
 
 # Pages opened from ``file://`` may not import files. So every ES module becomes a function that
@@ -96,7 +97,8 @@ def write_html(
     """
     path = Path(path)
     options.setdefault("title", path.stem)
-    page = render(describe(model, X, labels, images, **options))
+    look = describe_map if is_map(model) else describe
+    page = render(look(model, X, labels, images, **options))
     with atomic_file(path) as file:
         file.write(page.encode())
     return path
@@ -109,7 +111,8 @@ def render(live: LiveModel) -> str:
 
 def render_packed(facts: dict[str, Any], numbers: bytes) -> str:
     """The page of what :func:`pack` has made."""
-    code = f"{bundle('start')}\n$start.start();\n"
+    entry = facts.get("entry", "start")
+    code = f"{bundle(entry)}\n${entry}.start();\n"
     style = source("live.css")
     return filled(
         "mercer.live",

@@ -20,6 +20,7 @@ from mercer.estimators import (
     GenerativeKernelPCA,
     KernelNovelty,
     KernelPCA,
+    MapModel,
     MissingKernelPCA,
     SparseKernelPCA,
 )
@@ -253,6 +254,7 @@ class TableModel(Estimator):
     sample = generate = sample_hidden = hidden_units = similarities = _of(GenerativeKernelPCA)
     interpolate = traverse = _of(GenerativeKernelPCA)
     span_error = _of(SparseKernelPCA)
+    row_radius = place_radius = place_p_values = trust = strip = _of(MapModel)
 
     @verb(needs=_the_model("impute"))
     def impute(self, X: Any) -> Any:

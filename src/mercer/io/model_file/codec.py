@@ -120,7 +120,8 @@ class Encoder:
         # An estimator that is a parameter is a pattern: whether it was fitted does not matter.
         is_estimator = isinstance(value, BaseEstimator)
         self._inside_parameters += is_estimator
-        given = {part: getattr(value, part) for part in _names_of(cls)}
+        others = getattr(cls, "_left_out", ())
+        given = {part: None if part in others else getattr(value, part) for part in _names_of(cls)}
         encoded: Tagged = {"object": word, "with": self._each(given, name)}
         self._inside_parameters -= is_estimator
         if derived := DERIVED.get(cls):

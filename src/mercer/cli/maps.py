@@ -1,0 +1,101 @@
+"""``--map`` of ``mercer fit`` and ``mercer explore``: a map that another tool has made."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+import mercer
+from mercer.cli.models import Recipe, on_tables, seen_by
+from mercer.cli.options import Reading, console, tables
+
+map_option = click.option(
+    "--map",
+    "places",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="A map of the rows that another tool has made (UMAP, t-SNE, ...): one place for each row, "
+    "in their order. The model then goes both ways between rows and places.",
+)
+
+
+def fit_map(
+    data: str, places: Path, reading: Reading, encoder: Any, missing: str, seed: int
+) -> tuple[Any, Any]:
+    """The model of both ways, on tables if the rows are one; and the rows."""
+    with tables.open_input(str(places), Reading(), allow_nan=True) as table:
+        Z, names = table.rows[:], table.rows.columns
+    model = mercer.MapModel(random_state=seed)
+    opening = tables.open_for_fit(data, reading, encoder, model, missing)
+    with opening as opened, console.progress():
+        model.fit(opened.table.rows[:], opened.part(Z))
+    model.map_names_ = None if names is None else [str(name) for name in names]
+    return opened.whole(model), opened.table.rows
+
+
+def save_map(fitted: Any, rows: Any, target: Path, started: float) -> None:
+    """Write the model, and say what was chosen."""
+    fitted.save(target)
+    model = seen_by(fitted)
+    back, sure = model.back_, model.certainty_
+    facts = {
+        "model": type(model).__name__,
+        "output": str(target),
+        "rows": rows.shape[0],
+        "columns": rows.shape[1],
+        "dimensions": model.embedding_.shape[1],
+        "kernel": repr(back.kernel),
+        "alpha": back.alpha,
+        "landmarks": len(back.centres),
+        "n_neighbors": model.forth_.count,
+        "error_back": float((sure.missed**2).mean() ** 0.5),
+        "seconds": time.perf_counter() - started,
+    }
+    if not console.as_json(facts):
+        lines = dict(model._table().rows)
+        console.summary(f"MapModel → {target}", {**lines, "took": f"{facts['seconds']:.2g} s"})
+
+
+def refuse_others(recipe: Recipe, dry_run: bool) -> None:
+    """What is said about kernel PCA means nothing to a map that is there already."""
+    if recipe != Recipe(seed=recipe.seed) or dry_run:
+        raise click.UsageError(
+            "--map: the map is there already; leave --model, --dry-run and the options of kernel, "
+            "components and solver out"
+        )
+
+
+def holds_map(path: Path) -> bool:
+    """Whether it is the file of such a model, by the names of its arrays."""
+    from mercer.io.model_file import describe
+
+    return any("back.centres" in tensor.name for tensor in describe(path).tensors)
+
+
+def page_of(source: Path, places: Path | None, missing: str = "auto") -> Path:
+    """The page of a map, written beside: of a model, or of rows and their map."""
+    from mercer.live import write_html
+
+    target = Path(source.stem + ".html")
+    ours = target.is_file() and b'"entry": "map_page"' in target.read_bytes()
+    tables.check_target(target, force=ours)
+    if places is None:
+        fitted = mercer.load(source)
+    else:
+        encoder = mercer.TableEncoder()
+        fitted, _ = fit_map(str(source), places, Reading(), encoder, missing, 0)
+    names = None if on_tables(fitted) else getattr(fitted, "feature_names_in_", None)
+    shape = mercer.io.image_shape(None if names is None else list(names))
+    return write_html(fitted, target, images=shape)
+
+
+def show_page(path: Path, no_browser: bool) -> None:
+    """Say where it is, and open it: the page needs no server."""
+    address = path.resolve().as_uri()
+    if not console.as_json({"url": address}):
+        click.echo(address)
+    if not no_browser:
+        import webbrowser
+
+        webbrowser.open(address)

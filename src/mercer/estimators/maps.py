@@ -1,0 +1,383 @@
+"""Both ways for a map that somebody else has made, behind scikit-learn's door."""
+
+import os
+from dataclasses import KW_ONLY
+from importlib import import_module
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._base.config import with_parameters
+from mercer._base.linalg import square_sums
+from mercer._base.machine import available_bytes
+from mercer._base.numbers import check_count
+from mercer._base.sklearn import Tags, TransformerMixin
+from mercer._base.small_table import SmallTable
+from mercer._base.types import Array, ArrayLike, RowsLike, Seed
+from mercer.estimators._validation import check_codes, check_rows
+from mercer.estimators.base import OF_COLUMNS, Capabilities, Estimator
+from mercer.estimators.door import verb
+from mercer.exceptions import DataError
+from mercer.kernels import Linear, RadialKernel, as_kernel
+from mercer.novelty.places import EMPTY, Certainty
+from mercer.points import Points
+from mercer.preimage.near import LARGEST, Neighbours
+from mercer.preimage.ways import Forth, choose_kernel, learn_back, shared, sketched
+
+#: Rows on which the way forth is chosen and both ways are calibrated, and those for the way back.
+SAMPLE, SAMPLE_BACK = 2000, 600
+#: Neighbours that ``trust`` looks for again in the map.
+TRUSTED = 15
+
+
+@with_parameters
+class MapModel(TransformerMixin, Estimator):
+    r"""Both ways between rows and a map that another tool has made: UMAP, t-SNE, PaCMAP, any.
+
+    Back, from a place to the row that it stands for, by kernel ridge regression on the map; forth,
+    from a new row to its place, by the median place of its nearest rows. Kernel, width, penalty and
+    the number of neighbours are chosen by leaving rows out. Both ways say how sure they are, and a
+    place between the islands of a map is named as one without data.
+
+    Parameters
+    ----------
+    embedder : object with ``fit_transform``, optional
+        Makes the map in ``fit``, such as ``umap.UMAP()`` or scikit-learn's ``TSNE()``. If not
+        given, ``fit`` takes the map.
+    kernel : str or RadialKernel, optional
+        On the map; by default the best of exponential, Matérn and Gaussian ones of eight widths.
+    n_neighbors : int, optional
+        For the way forth; by default the best of 3 to 30.
+    n_landmarks : int, default=1000
+        Landmarks of the way back, and cells of the way forth, for more than 5,000 rows.
+    random_state : int, Generator, RandomState or None, default=0
+        Which rows stand for many in the choice.
+
+    Attributes
+    ----------
+    embedding_ : (n, q) array
+        The map, place by place.
+    back_ : the way back: ``kernel``, ``centres``, ``weights``, ``mean`` and ``alpha``
+    forth_ : the way forth: ``count`` neighbours, and their ``sharpness``
+    certainty_ : what rows that were left out have shown
+    embedder_ : the fitted embedder, if there is one; not kept in model files
+    n_features_in_, feature_names_in_
+
+    See Also
+    --------
+    mercer.KernelPCA : has a map of its own, whose relation to the rows is exact.
+
+    Notes
+    -----
+    It is a regression on what the map shows, not the inverse of the tool that made it: two rows at
+    one place come back as one. O(n³/3) time up to 5,000 rows; O(n m (m + d)) for m landmarks of
+    more. O(m (q + d)) for a place; O(n d) for a row, and O((m + 1,200) d) above 5,000 rows. The
+    rows of the fit are kept: the way forth needs them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.manifold import TSNE
+    >>> from mercer import MapModel
+    >>> X = load_digits().data[:400] / 16
+    >>> Z = TSNE(random_state=0).fit_transform(X)
+    >>> model = MapModel().fit(X[:300], Z[:300])
+    >>> rows = model.inverse_transform(Z[300:])
+    >>> bool(((rows - X[300:]) ** 2).sum() < 0.6 * ((X[300:] - X.mean(axis=0)) ** 2).sum())
+    True
+    >>> model.transform(X[300:]).shape  # t-SNE itself has no place for new rows
+    (100, 2)
+    """
+
+    capabilities = Capabilities(sparse=True)
+    _saved: ClassVar[tuple[str, ...]] = ("back_", "forth_", "certainty_", "map_names_", *OF_COLUMNS)
+    #: Another's object: it made the map, and is not needed any more.
+    _left_out: ClassVar[tuple[str, ...]] = ("embedder",)
+    _by_name: ClassVar[dict[str, Any]] = {"kernel": as_kernel}
+
+    embedder: Any = None
+    _: KW_ONLY
+    kernel: str | RadialKernel | None = None
+    n_neighbors: int | None = None
+    n_landmarks: int = 1000
+    random_state: Seed = 0
+
+    @verb("data", "self")
+    def fit(self, X: RowsLike, y: ArrayLike = None) -> Self:
+        """Learn both ways.
+
+        Parameters
+        ----------
+        X : (n, d) array, data frame, or SciPy sparse matrix
+        y : (n, q) array or data frame
+            The map: the place of each row. With an embedder, which makes the map: what its
+            ``fit_transform`` takes beside the rows, usually nothing.
+        """
+        rows = check_rows(self, X, Linear(), reset=True)
+        if self.embedder is not None:
+            self.embedder_ = clone(self.embedder)
+            y = self.embedder_.fit_transform(X, y)
+        names = getattr(y, "columns", None)
+        self.map_names_ = None if names is None else [str(name) for name in names]
+        self._learn(rows, _checked_map(y, len(rows)))
+        return self
+
+    @verb("data", "scores")
+    def fit_transform(self, X: RowsLike, y: ArrayLike = None) -> Array:
+        """Learn both ways, and return the map."""
+        return self.fit(X, y).embedding_.astype(self._dtype)
+
+    def _learn(self, rows: Points, Z: Array) -> None:
+        rng, n = self._rng(), len(rows)
+        most = check_count("n_landmarks", self.n_landmarks, 2)
+        count = None if self.n_neighbors is None else check_count("n_neighbors", self.n_neighbors)
+        _check_room(min(most, n) if n > LARGEST else n, rows.width)
+        kept = rows.take(np.arange(n)).rows  # a model must not change with the caller's rows
+        some = np.sort(rng.choice(n, min(n, SAMPLE), replace=False))
+        self.forth_ = Forth.chosen(Neighbours.of(kept, rng, most), Z, count, some)
+        few = np.sort(rng.choice(some, min(len(some), SAMPLE_BACK), replace=False))
+        placed = self.forth_.place(kept[few], leave_out=few)[0]
+        sketch = sketched(rows.take(few), rng)
+        kernel, alpha = choose_kernel(Z[few], sketch, placed, self._kernel_of(Z))
+        self.back_, missed = learn_back(Z, rows, kernel, alpha, most, some)
+        near = Neighbours.of(Z, rng, most)
+        self.certainty_ = Certainty.of(Z, missed, some, self.forth_, near)
+
+    def _kernel_of(self, Z: Array) -> RadialKernel | None:
+        if self.kernel is None:
+            return None
+        kernel = as_kernel(self.kernel).resolve(Z)
+        if not isinstance(kernel, RadialKernel):
+            raise DataError(f"kernel={self.kernel!r} is not of the distance; give 'matern'.")
+        return kernel
+
+    @property
+    def embedding_(self) -> Array:
+        """The map, (n, q)."""
+        return self.forth_.places
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.forth_.places.shape[1])
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:  # noqa: ARG002
+        """The names of the map's columns: its own if it came with some."""
+        check_is_fitted(self, "forth_")
+        if self.map_names_ is None:
+            names = [f"{type(self).__name__.lower()}{k}" for k in range(self._n_features_out)]
+            return np.array(names, dtype=object)
+        return np.array(self.map_names_, dtype=object)
+
+    @verb("rows", "scores")
+    def transform(self, X: RowsLike) -> Array:
+        """Places of rows in the map, (n, q); rows of the fit are where the map has them."""
+        return self._placed(X)[0].astype(X.dtype, copy=False)
+
+    @verb("places", "rows")
+    def inverse_transform(self, Z: ArrayLike) -> Array:
+        """The rows that places in the map stand for, (n, d)."""
+        return self.back_.rows(self._places(Z)).astype(self._dtype, copy=False)
+
+    @verb("rows", "rows")
+    def denoise(self, X: RowsLike) -> Array:
+        """There and back: the rows that the places of rows stand for, (n, d)."""
+        return self.back_.rows(self._placed(X)[0]).astype(X.dtype, copy=False)
+
+    @verb("rows", "numbers")
+    def score(self, X: RowsLike, y: Any = None) -> float:  # noqa: ARG002
+        """Minus the mean squared distance between rows and what they are there and back."""
+        apart = self.back_.rows(self._placed(X)[0]) - X.to_dense()
+        return -float(square_sums(apart).mean())
+
+    @verb("places", "numbers")
+    def row_radius(self, Z: ArrayLike, coverage: float = 0.9) -> Array:
+        """How far a row at a place may be from ``inverse_transform(Z)``, (n,).
+
+        Of new rows a share ``coverage`` lies in the balls of these radii, on the average over the
+        map; infinite where the fit had too few rows to promise so much.
+        """
+        places, sure = self._places(Z), self.certainty_
+        return sure.expected_back(places) * sure.back.threshold(_checked_rate(coverage))
+
+    @verb("rows", "numbers")
+    def place_radius(self, X: RowsLike, coverage: float = 0.9) -> Array:
+        """How far the place of a row may be from ``transform(X)``, (n,); as :meth:`row_radius`."""
+        sure, rate = self.certainty_, _checked_rate(coverage)
+        return sure.expected_forth(self._placed(X)[1]) * sure.forth.threshold(rate)
+
+    @verb("places", "numbers")
+    def place_p_values(self, Z: ArrayLike) -> Array:
+        """How usual it is for a row to be so far from others in the map as these places, (n,).
+
+        Small where there is no data: of places of new rows one in twenty has 0.05 or less. What
+        ``inverse_transform`` gives there is made up.
+        """
+        apart = self._near.nearest(self._places(Z), EMPTY)[1][:, -1]
+        return self.certainty_.empty.p_values(apart)
+
+    @verb("rows", "numbers")
+    def trust(self, X: RowsLike = None, Z: ArrayLike = None, n_neighbors: int = TRUSTED) -> Array:
+        """The share of each row's nearest rows that are nearest to it in the map, too, (n,).
+
+        Of the rows of the fit, or of others with their map. Low where the map tears apart what
+        belongs together, or puts things together that do not.
+        """
+        count = check_count("n_neighbors", n_neighbors)
+        if X is None:
+            return shared(self.forth_.known, self._near, count, np.arange(len(self.embedding_)))
+        places, rng = _checked_map(Z, len(X)), self._rng()
+        near = Neighbours.of(X.rows, rng, self.n_landmarks)
+        near_map = Neighbours.of(places, rng, self.n_landmarks)
+        return shared(near, near_map, count, np.arange(len(X)))
+
+    @verb("rows")
+    def relevance(
+        self, X: RowsLike = None, *, places: ArrayLike = None, groups: Any = None
+    ) -> Array:
+        """How fast each column changes along the map, at the places of rows, (n, d).
+
+        The length of the gradient of the way back: units of the column for a unit of the map.
+
+        Parameters
+        ----------
+        X : rows, optional
+            By default the rows of the fit, which may take long if they are many.
+        places : (n, q) array, optional
+            Places instead of rows.
+        groups : d names, optional
+            Columns of one name are one, (n, number of names) in the order in which these come.
+        """
+        if places is None:
+            places = self.embedding_ if X is None else self._placed(X)[0]
+        slopes = (self.back_.gradient(self._places(places)) ** 2).sum(axis=2)
+        if groups is not None:
+            names = list(dict.fromkeys(groups))
+            member = np.array([[name == group for name in names] for group in groups])
+            slopes = slopes @ member
+        return np.asarray(np.sqrt(slopes))
+
+    @verb("places", "rows")
+    def strip(self, z0: ArrayLike, z1: ArrayLike, count: int = 10) -> Array:
+        """Rows along the straight line from one place in the map to another, (count, d)."""
+        ends = self._places(np.stack([np.ravel(z0), np.ravel(z1)]))
+        t = np.linspace(0, 1, check_count("count", count, 2))[:, None]
+        return self.back_.rows((1 - t) * ends[0] + t * ends[1]).astype(self._dtype, copy=False)
+
+    @verb("model")
+    def to_html(
+        self,
+        path: str | os.PathLike[str],
+        X: Any = None,
+        labels: Any = None,
+        images: Any = None,
+    ) -> Path:
+        """Write the map as one HTML file that works offline: drag a point, see its row.
+
+        Parameters
+        ----------
+        path : path
+            By custom ``*.html``.
+        X : (n, d) rows, optional
+            Shown at their places; by default the rows of the fit.
+        labels : (n,) array, optional
+            Classes or numbers by which the map is coloured.
+        images : (height, width[, 3]), optional
+            The shape of the image that each row is.
+        """
+        # A layer above this one, found by name when it is needed.
+        written: Path = import_module("mercer.live").write_html(self, path, X, labels, images)
+        return written
+
+    @property
+    def _near(self) -> Neighbours:
+        """Places to look for the nearest in, cached until the next fit."""
+        Z = self.embedding_
+        return self._cached("near", Z, None, lambda: Neighbours.of(Z, self._rng()))
+
+    @property
+    def _dtype(self) -> np.dtype:
+        found: np.dtype = self.forth_.known.rows.dtype
+        return found
+
+    def _rows(self, X: RowsLike, stream: bool = False) -> Points:  # noqa: ARG002
+        check_is_fitted(self, "forth_")
+        return check_rows(self, X, Linear(), reset=False)
+
+    def _placed(self, X: Points) -> tuple[Array, Array]:
+        return self.forth_.place(X.cast(self._dtype))
+
+    def _places(self, Z: ArrayLike) -> Array:
+        check_is_fitted(self, "forth_")
+        q = self._n_features_out
+        return check_codes("Z", Z, q, "places in the map", "transform").astype(np.float64)
+
+    def _table(self) -> SmallTable | None:
+        if "forth_" not in vars(self):
+            return None
+        (n, q), back, sure = self.embedding_.shape, self.back_, self.certainty_
+        held_out = f"{len(sure.missed):,} rows left out"
+        off = np.sqrt((sure.missed**2).mean())
+        lines = {
+            "rows": f"{n:,} in a map of {q} dimensions",
+            "back": f"{back.kernel!r}, alpha={back.alpha:.3g}; off by {off:.4g}, {held_out}",
+            "forth": f"{self.forth_.count} neighbours; off by {sure.spread:.4g} in the map",
+        }
+        return SmallTable("", list(lines.items()))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _checked_rate(coverage: float) -> float:
+    """The share of rows outside."""
+    if not 0 < coverage < 1:
+        raise DataError(f"coverage={coverage!r}: give a share between 0 and 1, such as 0.9.")
+    return 1 - coverage
+
+
+def _checked_map(Z: ArrayLike, n: int) -> Array:
+    """The places of n rows in float64, (n, q)."""
+    if Z is None:
+        raise DataError(
+            "there is no map; give one beside the rows, fit(X, Z), or an object that makes one, "
+            "MapModel(umap.UMAP())."
+        )
+    try:
+        places = check_array(Z, dtype=np.float64, ensure_2d=False, ensure_all_finite=False)
+    except (ValueError, TypeError) as error:
+        raise DataError(f"the map is not a table of numbers: {error}") from error
+    places = places[:, None] if places.ndim == 1 else places
+    if len(places) != n:
+        raise DataError(
+            f"there are {n} rows and {len(places)} places in the map; give one place for each row, "
+            "in the same order."
+        )
+    bad = np.flatnonzero(~np.isfinite(places).all(axis=1))
+    if bad.size:
+        raise DataError(
+            f"{bad.size} places in the map are not finite, the first is that of row {bad[0]}; "
+            "leave these rows out of both, X[ok] and Z[ok]."
+        )
+    if (places == places[0]).all():
+        raise DataError(
+            f"all {n} rows are at one place in the map, {places[0].tolist()}; give a map that "
+            "tells rows apart."
+        )
+    return np.array(places)
+
+
+def _check_room(m: int, d: int) -> None:
+    """Sparse rows may have very many columns, and the way back has a number for each."""
+    needed = 8 * m * d
+    if needed > available_bytes() // 2:
+        raise DataError(
+            f"the way back to {d:,} columns from {m:,} places would take {needed >> 20:,} MB; use "
+            "fewer columns, such as those of TruncatedSVD, or fewer n_landmarks."
+        )

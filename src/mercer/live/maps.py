@@ -1,0 +1,93 @@
+"""A MapModel as its page needs it: the map, the way back, and how sure that is."""
+
+from typing import Any
+
+import numpy as np
+
+from mercer._base.linalg import evenly
+from mercer._base.types import Array, Estimator, RowsLike, Targets
+from mercer.estimators.maps import MapModel
+from mercer.live import model as whole
+from mercer.live.protocol import kernel_spec
+from mercer.novelty.places import EMPTY, ERRORS
+from mercer.plots._base import shape_of_image
+from mercer.points import as_points
+from mercer.preimage.ways import Back, on_landmarks
+from mercer.tables import TableEncoder, TableModel
+
+#: Places that are drawn, and searched for the nearest.
+MOST_PLACES = 20_000
+
+
+def is_map(model: Estimator) -> bool:
+    """Whether the page of maps shows it."""
+    return isinstance(model.model_ if isinstance(model, TableModel) else model, MapModel)
+
+
+def describe_map(
+    model: Estimator,
+    X: RowsLike = None,
+    labels: Targets = None,
+    images: Any = None,
+    *,
+    title: str | None = None,
+    encoder: TableEncoder | None = None,
+    names: Any = None,
+) -> whole.LiveModel:
+    """The facts and arrays of the page of a map; see :func:`mercer.live.describe`."""
+    if isinstance(model, TableModel):
+        X, encoder, model = None if X is None else model.vectors(X), model.encoder_, model.model_
+    back, sure = _thinned(model), model.certainty_
+    Z = model.embedding_ if X is None else np.asarray(model.transform(X))
+    names = encoder.get_feature_names_out() if encoder is not None else names
+    label_facts, label_arrays = whole._labels(labels, len(Z))
+    shown = evenly(np.arange(len(Z)), MOST_PLACES)
+    some = as_points(model.forth_.known.rows).take(evenly(np.arange(len(model.embedding_)), 2000))
+    rows = some.to_dense()
+    shape = shape_of_image(model.n_features_in_, images) if images is not None else None
+    facts = {
+        "entry": "map_page",
+        "title": title or f"A map of {len(Z):,} rows",
+        "n": len(Z),
+        "kernel": kernel_spec(back.kernel),
+        "origin": back.mean.tolist(),
+        "deviations": np.where((spread := rows.std(axis=0)) > 0, spread, 1.0).tolist(),
+        "names": whole._names(model, names, X, model.n_features_in_),
+        "columns": None if encoder is None else whole.column_facts(encoder),
+        "imageShape": None if shape is None else list(shape),
+        "limits": whole._limits(rows),
+        "usual": float(sure.missed.mean()),
+        "radius": _finite(sure.back.threshold(0.1)),
+        "errors": ERRORS,
+        "empty": EMPTY,
+        **label_facts,
+    }
+    arrays = {
+        "places": Z[shown],
+        "known": evenly(model.embedding_, MOST_PLACES),
+        "centres": back.centres,
+        "calibrated": sure.calibrated,
+        "missed": sure.missed,
+        "apart": sure.empty.scores,
+    }
+    arrays = {name: np.asarray(array, dtype=np.float64) for name, array in arrays.items()}
+    arrays["weights"] = back.weights.astype(np.float32)
+    taken = {name: array[shown] for name, array in label_arrays.items()}
+    return whole.LiveModel(facts, {**arrays, **taken})
+
+
+def _finite(x: float) -> float | None:
+    return x if np.isfinite(x) else None
+
+
+def _thinned(model: MapModel) -> Back:
+    """The way back on fewer landmarks where it has more numbers than a page can hold."""
+    back = model.back_
+    m = max(50, whole.LARGEST // model.n_features_in_)
+    if len(back.centres) <= m:
+        return back
+    rows: Array = model.forth_.known.rows
+    parts = on_landmarks(
+        model.embedding_, as_points(rows), back.mean, back.kernel, back.alpha, m, np.arange(1)
+    )
+    return Back(back.kernel, *parts[:2], back.mean, back.alpha)
