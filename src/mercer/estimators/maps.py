@@ -164,9 +164,9 @@ class MapModel(TransformerMixin, Estimator):
     def _n_features_out(self) -> int:
         return int(self.forth_.places.shape[1])
 
+    @verb("model")
     def get_feature_names_out(self, input_features: Any = None) -> Array:  # noqa: ARG002
         """The names of the map's columns: its own if it came with some."""
-        check_is_fitted(self, "forth_")
         if self.map_names_ is None:
             names = [f"{type(self).__name__.lower()}{k}" for k in range(self._n_features_out)]
             return np.array(names, dtype=object)
