@@ -75,7 +75,7 @@ class MapModel(TransformerMixin, Estimator):
     -----
     It is a regression on what the map shows, not the inverse of the tool that made it: two rows at
     one place come back as one. O(n³/3) time up to 5,000 rows; O(n m (m + d)) for m landmarks of
-    more. O(m (q + d)) for a place; O(n d) for a row, and O((m + 1,200) d) above 5,000 rows. The
+    more. O(m (q + d)) for a place; O(n d) for a row, and O((m + 1,000) d) above 5,000 rows. The
     rows of the fit are kept: the way forth needs them.
 
     Examples

@@ -18,7 +18,7 @@ from mercer.points.tiles import RowTiles, Tiles
 from mercer.preimage.nearest import smallest
 
 #: Rows that are all compared; of more, a cell has about so many, and so many cells are looked into.
-LARGEST, IN_A_CELL, PROBES = 5000, 300, 4
+LARGEST, IN_A_CELL, PROBES = 5000, 250, 4
 
 
 @dataclass(frozen=True)

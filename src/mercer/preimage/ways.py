@@ -35,8 +35,9 @@ TOLERANCE = 1.01
 #: Random directions that stand for more columns in the choice; rows of a block on landmarks; and
 #: the leverage of a row that is all but a landmark of its own.
 COLUMNS, BLOCK, MOST = 64, 2048, 1 - 1e-6
-#: Steps towards the median of places, and the least distance in units of the largest.
-STEPS, NEAR = 20, 1e-6
+#: Steps towards the median of places, the least distance in units of the largest, and rows at a
+#: time.
+STEPS, NEAR, FEW = 20, 1e-6, 256
 
 
 @dataclass(frozen=True)
@@ -83,17 +84,22 @@ class Forth:
 
     def median(self, near: Array, apart: Array) -> tuple[Array, Array]:
         """The same from neighbours by number, and their distances."""
-        w = self.weights(apart)[:, :, None]
-        points = self.places[near]
-        z = (w * points).sum(axis=1)
-        for _ in range(STEPS):  # Weiszfeld's, the weighted mean first
-            away = np.sqrt(((points - z[:, None]) ** 2).sum(axis=2, keepdims=True))
+        # Few rows at a time: what one step leaves is still in the cache in the next.
+        parts = [(near[rows], apart[rows]) for rows in blocks(len(near), FEW)]
+        found = thread_map(lambda part: self._median(*part), parts)
+        return tuple(map(np.concatenate, zip(*found, strict=True)))  # type: ignore[return-value]
+
+    def _median(self, near: Array, apart: Array) -> tuple[Array, Array]:
+        # One coordinate after the other, (q, n, k): all that is summed lies side by side.
+        w, points = self.weights(apart), np.ascontiguousarray(self.places.T)[:, near]
+        z = (w * points).sum(axis=2)
+        for _ in range(STEPS):  # Weiszfeld's, from the weighted mean on
+            away = _apart(points, z)
             most = away.max(axis=1, keepdims=True)
             # At one of the places the pull of that place is large, and not infinite.
-            pull = w / np.where(most > 0, np.maximum(away / np.where(most > 0, most, 1), NEAR), 1)
-            z = (pull * points).sum(axis=1) / pull.sum(axis=1)
-        away = np.sqrt(((points - z[:, None]) ** 2).sum(axis=2))
-        return z, (w[:, :, 0] * away).sum(axis=1)
+            pull = w / np.maximum(away / np.where(most > 0, most, 1), NEAR)
+            z = (pull * points).sum(axis=2) / pull.sum(axis=1)
+        return z.T, (w * _apart(points, z)).sum(axis=1)
 
     def weights(self, apart: Array) -> Array:
         """w of neighbours at these distances, the nearest first, with 1 as their sum."""
@@ -144,6 +150,12 @@ class Back:
     def gradient(self, Z: Array) -> Array:
         """The derivative of each column by each coordinate of the map, (n, d, q)."""
         return jacobian(self.kernel, Z, self.centres, self.weights)
+
+
+def _apart(points: Array, z: Array) -> Array:
+    """Distances between points (q, n, k) and one place for each n, (q, n)."""
+    squares = sum((part - at[:, None]) ** 2 for part, at in zip(points, z, strict=True))
+    return np.asarray(np.sqrt(squares))
 
 
 def choose_kernel(
