@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.decomposition import PCA
 
 import mercer
 
@@ -43,6 +44,7 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
     "sparse rows": lambda: mercer.MissingKernelPCA(
         mercer.SparseKernelPCA(10, n_components=4), max_iter=2
     ),
+    "MapModel": lambda: mercer.MapModel(PCA(2), random_state=0),
     "TableModel": lambda: mercer.TableModel(mercer.KernelNovelty(4)),
 }
 
