@@ -18,7 +18,7 @@ export function explainRow(app, i) {
   const { parts } = contributions(current.P, novelty, x);
   const strange = isStrange(current, i);
   const title = h("h3", {}, strange ? "What makes it strange" : "Which columns make it strange");
-  const other = nearestNormal(current, i);
+  const other = nearestNormal(current, i, new Set(app.flagged));
   if (imageShape) return [title, ...imageParts(app, parts), ...imagePair(current, i, other)];
   const order = columnsOf(current)
     .map((column) => ({ ...column, part: sum(parts.slice(column.at, column.at + column.width)) }))
@@ -45,14 +45,14 @@ export function strangest({ novelty }) {
   return best;
 }
 
-/** The row nearest in feature space that is not strange, or null. */
-function nearestNormal(model, i) {
+/** The row nearest in feature space that is neither strange nor flagged on the page, or null. */
+function nearestNormal(model, i, flagged) {
   const { P, rows, n } = model;
   const x = rowOf(model, i);
   const k = P.kernel.row(x, rows, new Float64Array(n));
   let [best, least] = [null, Infinity];
   for (let j = 0; j < n; j++) {
-    if (j === i || isStrange(model, j)) continue;
+    if (j === i || flagged.has(j) || isStrange(model, j)) continue;
     const r = P.kernel.diag(rowOf(model, j)) - 2 * k[j]; // and k(x, x), the same for all
     if (r < least) [best, least] = [j, r];
   }
