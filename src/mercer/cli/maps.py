@@ -76,6 +76,7 @@ def holds_map(path: Path) -> bool:
 def page_of(source: Path, places: Path | None, missing: str = "auto") -> Path:
     """The page of a map, written beside: of a model, or of rows and their map."""
     from mercer.live import write_html
+    from mercer.model import names_of
 
     target = Path(source.stem + ".html")
     ours = target.is_file() and b'"entry": "map_page"' in target.read_bytes()
@@ -85,9 +86,8 @@ def page_of(source: Path, places: Path | None, missing: str = "auto") -> Path:
     else:
         encoder = mercer.TableEncoder()
         fitted, _ = fit_map(str(source), places, Reading(), encoder, missing, 0)
-    names = None if on_tables(fitted) else getattr(fitted, "feature_names_in_", None)
-    shape = mercer.io.image_shape(None if names is None else list(names))
-    return write_html(fitted, target, images=shape)
+    names = None if on_tables(fitted) else names_of(fitted)
+    return write_html(fitted, target, images=mercer.io.image_shape(names))
 
 
 def show_page(path: Path, no_browser: bool) -> None:
