@@ -140,8 +140,14 @@ def measures(package: Path) -> dict[str, object]:
             re.findall(r"isinstance\([^()]*(?:\([^()]*\)[^()]*)*\bSparseRows\b", whole)
         ),
         "RowsLike": len(re.findall(r"\bRowsLike\b", whole)),
-        'getattr(model, "…_")': len(re.findall(r"(?:get|has)attr\(\w+, \"\w+_\"", whole)),
+        'getattr(model, "…_") outside model_of': len(
+            re.findall(r"(?:get|has)attr\(\w+, \"\w+_\"", _without(whole, "model_of"))
+        ),
     }
+
+
+def _without(text: str, function: str) -> str:
+    return re.sub(rf"^def {function}\(.*?^(?=\S)(?!def {function})", "", text, flags=re.M | re.S)
 
 
 def lines_by_kind(text: str) -> dict[str, int]:

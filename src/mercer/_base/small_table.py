@@ -1,7 +1,5 @@
 """Small tables of names and values: how models, plans and reports show themselves."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape

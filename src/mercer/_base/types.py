@@ -3,8 +3,6 @@
 Each says what is meant where ``Any`` would say nothing.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias

@@ -11,12 +11,12 @@ from sklearn.neural_network import MLPRegressor
 from mercer._base import numbers, progress
 from mercer._base.config import with_parameters
 from mercer._base.types import Array, Seed
-from mercer.alternatives._base import SEEN, ReversibleAlternative, centred, warn_unsettled
+from mercer.alternatives import _base as base
 from mercer.exceptions import DataError
 
 
 @with_parameters
-class BottleneckAutoencoder(ReversibleAlternative):
+class BottleneckAutoencoder(base.ReversibleAlternative):
     r"""Nonlinear PCA by a network that must pass the data through a bottleneck.
 
     Five layers: input, mapping, bottleneck, demapping, output. The network is trained to return
@@ -76,7 +76,7 @@ class BottleneckAutoencoder(ReversibleAlternative):
     True
     """
 
-    _saved = ("_weights", "losses_", "n_iter_", "_center", "_scale", *SEEN)
+    _saved = ("_weights", "losses_", "n_iter_", "_center", "_scale", *base.SEEN)
 
     n_components: int = 1
     _: KW_ONLY
@@ -88,7 +88,7 @@ class BottleneckAutoencoder(ReversibleAlternative):
     random_state: Seed = None
 
     def _learn(self, rows: Array, dtype: np.dtype) -> None:  # noqa: ARG002
-        self._center, unit, largest = centred(rows, "a network")
+        self._center, unit, largest = base.centred(rows, "a network")
         self._scale = float(largest * unit.std(axis=0).max())
         scaled = (rows - self._center) / self._scale
         networks = self._train(scaled, numbers.make_rng(self.random_state))
@@ -99,7 +99,7 @@ class BottleneckAutoencoder(ReversibleAlternative):
         if self.n_iter_ >= self.max_iter:
             loss = f"its loss is {self.network_.loss_:.3g}"
             still = f"the network still learnt after {self.n_iter_} steps, {loss}"
-            warn_unsettled(still, "raise max_iter, tol or alpha.")
+            base.warn_unsettled(still, "raise max_iter, tol or alpha.")
 
     def _encode(self, rows: Array) -> Array:
         layer = (rows - self._center) / self._scale

@@ -64,7 +64,7 @@ class TensorAlternative(_base.Alternative):
 
     def _samples(self, X: RowsLike, *, reset: bool = False) -> tuple[Array, np.dtype]:
         flat, shape = _flatten(X)
-        known = None if reset else getattr(self, "tensor_shape_", None)
+        known = None if reset else vars(self).get("tensor_shape_")
         if known and (shape or len(known) > 1) and shape != known:
             fitted = f"{type(self).__name__} was fitted to samples of shape {known}"
             wanted = f"(n, {', '.join(map(str, known))})"
@@ -76,7 +76,7 @@ class TensorAlternative(_base.Alternative):
 
     def _check_codes(self, Z: ArrayLike) -> tuple[Array, np.dtype]:
         """Codes as tensors of shape ``ranks_``; they may come flat, as transform returns them."""
-        if np.ndim(Z) > 2 and np.shape(Z)[1:] == getattr(self, "ranks_", None):
+        if np.ndim(Z) > 2 and np.shape(Z)[1:] == vars(self).get("ranks_"):
             Z = np.reshape(Z, (len(Z), -1))
         codes, dtype = super()._check_codes(Z)
         return codes.reshape(-1, *self.ranks_), dtype

@@ -11,19 +11,14 @@ from sklearn.preprocessing import normalize
 from mercer._base import numbers, optional
 from mercer._base.config import with_parameters
 from mercer._base.types import Array, Seed
+from mercer.alternatives import _base as base
 from mercer.alternatives import multilinear
-from mercer.alternatives._base import (
-    SEEN,
-    ReversibleAlternative,
-    largest_entry,
-    warn_unsettled,
-)
 from mercer.alternatives.robust_pca import RobustPCA, split_rows
 from mercer.exceptions import DataError
 
 
 @with_parameters
-class NonNegativeMultilinearPCA(multilinear.TensorAlternative, ReversibleAlternative):
+class NonNegativeMultilinearPCA(multilinear.TensorAlternative, base.ReversibleAlternative):
     r"""Non-negative tensors as non-negative cores times non-negative factors.
 
     .. math:: \min \sum_i \|X_i - Z_i \times_1 U_1 \cdots \times_K U_K\|^2
@@ -73,7 +68,7 @@ class NonNegativeMultilinearPCA(multilinear.TensorAlternative, ReversibleAlterna
     """
 
     _positive = True
-    _saved = ("factors_", "ranks_", "tensor_shape_", "error_", "n_iter_", *SEEN)
+    _saved = ("factors_", "ranks_", "tensor_shape_", "error_", "n_iter_", *base.SEEN)
 
     ranks: multilinear.Ranks = 0.97
     _: KW_ONLY
@@ -83,7 +78,7 @@ class NonNegativeMultilinearPCA(multilinear.TensorAlternative, ReversibleAlterna
 
     def _learn(self, tensors: Array, dtype: np.dtype) -> None:
         _check_sign(tensors, type(self).__name__)
-        tensors = tensors / largest_entry(tensors)
+        tensors = tensors / base.largest_entry(tensors)
         scatters = [multilinear.scatter(tensors, k) for k in range(tensors.ndim - 1)]
         spectra = [np.maximum(np.linalg.eigvalsh(S)[::-1], 0.0) for S in scatters]
         counts = multilinear.count_ranks(self.ranks, spectra)
@@ -100,7 +95,8 @@ class NonNegativeMultilinearPCA(multilinear.TensorAlternative, ReversibleAlterna
         self.error_, self.n_iter_ = float(errors[-1]), len(errors)
         change = abs(float(errors[-1] - errors[-2])) if len(errors) > 1 else np.inf
         if change > self.tol:
-            warn_unsettled(f"the error still changed by {change:.1e} after {self.n_iter_} steps")
+            steps = f"{change:.1e} after {self.n_iter_} steps"
+            base.warn_unsettled(f"the error still changed by {steps}")
 
     def _encode(self, tensors: Array) -> Array:
         _check_sign(tensors, type(self).__name__)
@@ -129,7 +125,7 @@ GROWTH = 1.1
 
 
 @with_parameters
-class RobustMultilinearPCA(multilinear.TensorAlternative, ReversibleAlternative):
+class RobustMultilinearPCA(multilinear.TensorAlternative, base.ReversibleAlternative):
     r"""Multilinear PCA of tensors with gross errors in some of their entries.
 
     TensorLy's robust tensor PCA splits the samples into a part whose unfoldings all have low rank
@@ -187,7 +183,7 @@ class RobustMultilinearPCA(multilinear.TensorAlternative, ReversibleAlternative)
     True
     """
 
-    _saved = ("model_", "ranks_", "tensor_shape_", "penalty_", "n_iter_", *SEEN)
+    _saved = ("model_", "ranks_", "tensor_shape_", "penalty_", "n_iter_", *base.SEEN)
 
     split = RobustPCA.split
 
@@ -198,7 +194,7 @@ class RobustMultilinearPCA(multilinear.TensorAlternative, ReversibleAlternative)
     max_iter: int = 300
 
     def _learn(self, tensors: Array, dtype: np.dtype) -> None:
-        scale = largest_entry(tensors)
+        scale = base.largest_entry(tensors)
         self.penalty_ = float(_universal(tensors.shape) if self.penalty is None else self.penalty)
         low_rank, sparse = self._decompose(tensors / scale)
         self.low_rank_ = (scale * low_rank).astype(dtype)
@@ -242,7 +238,7 @@ class RobustMultilinearPCA(multilinear.TensorAlternative, ReversibleAlternative)
         self.n_iter_ = len(errors)
         if errors[-1] > self.tol * size:
             residual = f"with a residual of {errors[-1] / size:.1e}"
-            warn_unsettled(f"robust tensor PCA stopped after {len(errors)} steps {residual}")
+            base.warn_unsettled(f"robust tensor PCA stopped after {len(errors)} steps {residual}")
         return np.asarray(low_rank), np.asarray(sparse)
 
 

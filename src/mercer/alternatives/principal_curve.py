@@ -1,10 +1,9 @@
 """Principal curves: smooth curves through the middle of the data (Hastie & Stuetzle 1989)."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Real
+from typing import Self
 
 import numpy as np
 from scipy.linalg import eigh
@@ -15,15 +14,7 @@ from sklearn.preprocessing import SplineTransformer
 from mercer._base import linalg, progress
 from mercer._base.config import with_parameters
 from mercer._base.types import Array
-from mercer.alternatives._base import (
-    SEEN,
-    ReversibleAlternative,
-    centred,
-    leading_axes,
-    refuse_outside,
-    settle,
-    warn_unsettled,
-)
+from mercer.alternatives import _base as base
 from mercer.exceptions import DataError
 
 
@@ -36,7 +27,7 @@ class Polyline:
     closed: bool
 
     @classmethod
-    def through(cls, nodes: Array, *, closed: bool) -> Polyline:
+    def through(cls, nodes: Array, *, closed: bool) -> Self:
         """The polygon through the nodes; the first is repeated at the end if it is closed."""
         if closed:
             nodes = np.vstack([nodes, nodes[:1]])
@@ -142,7 +133,7 @@ PATIENCE = 4
 
 
 @with_parameters
-class PrincipalCurve(ReversibleAlternative):
+class PrincipalCurve(base.ReversibleAlternative):
     r"""A smooth curve through the middle of the data, open or closed.
 
     Each point of a principal curve is the mean of the data that project onto it,
@@ -210,7 +201,7 @@ class PrincipalCurve(ReversibleAlternative):
     """
 
     _n_features_out = 1
-    _saved = ("nodes_", "length_", "df_", "n_iter_", "_line", "_center", "_scale", *SEEN)
+    _saved = ("nodes_", "length_", "df_", "n_iter_", "_line", "_center", "_scale", *base.SEEN)
 
     df: float | None = None
     _: KW_ONLY
@@ -224,7 +215,7 @@ class PrincipalCurve(ReversibleAlternative):
             raise DataError(f"{room}: give at most that many, or None.")
         if self.closed and rows.shape[1] < 2:
             raise DataError("a closed curve needs 2 columns, not 1 feature(s); use closed=False.")
-        self._center, unit, self._scale = centred(rows, "a curve")
+        self._center, unit, self._scale = base.centred(rows, "a curve")
         best, levels, self.n_iter_ = self._anneal(unit)
         self._line = best.line
         self.nodes_ = (self._center + self._scale * best.line.nodes).astype(dtype)
@@ -237,7 +228,7 @@ class PrincipalCurve(ReversibleAlternative):
         if not best.settled:
             curve = f"the curve with {best.df:.3g} degrees of freedom"
             remedy = "raise max_iter or tol, or lower df."
-            warn_unsettled(f"{curve} still moved after {best.rounds} rounds", remedy)
+            base.warn_unsettled(f"{curve} still moved after {best.rounds} rounds", remedy)
 
     def _encode(self, rows: Array) -> Array:
         t, _ = self._line.project((rows - self._center) / self._scale)
@@ -248,17 +239,17 @@ class PrincipalCurve(ReversibleAlternative):
         rounding = 1e-5 * length  # codes may have been kept in single precision
         if not self.closed:
             outside = (t < -rounding) | (t > length + rounding)
-            refuse_outside(t, outside, "curve", f"arc lengths from 0 to {length:.4g}")
+            base.refuse_outside(t, outside, "curve", f"arc lengths from 0 to {length:.4g}")
         t = np.mod(t, length) if self.closed else np.clip(t, 0.0, length)
         return np.asarray(self._center + self._scale * self._line.at(t / self._scale))
 
-    def _anneal(self, X: Array) -> tuple[_Level, list[_Level], int]:
+    def _anneal(self, X: Array) -> "tuple[_Level, list[_Level], int]":
         """The chosen level, all levels, and the number of rounds."""
         line = _first_line(X, closed=self.closed)
         levels: list[_Level] = []
         for df in self._schedule(len(X)):
             progress.announce("principal curve", len(levels))
-            line, t, error, rounds, settled = settle(X, line, partial(_smooth, X, df), self)
+            line, t, error, rounds, settled = base.settle(X, line, partial(_smooth, X, df), self)
             extent = float(np.subtract(*np.quantile(t, [0.9, 0.1])))
             noise = _dimensions(X - line.at(t))
             levels.append(_Level(df, line, error, extent, noise, rounds, settled))
@@ -334,7 +325,7 @@ def _grid(start: float, end: float, closed: bool) -> Array:
 
 def _first_line(X: Array, *, closed: bool) -> Polyline:
     """The first principal component, or the ellipse of the first two."""
-    Vt, s = leading_axes(X - X.mean(axis=0), 2)
+    Vt, s = base.leading_axes(X - X.mean(axis=0), 2)
     if not closed:
         z = X @ Vt[0]
         return Polyline.through(_grid(z.min(), z.max(), closed)[:, None] * Vt[0], closed=False)

@@ -11,15 +11,7 @@ from sklearn.metrics import pairwise_distances_argmin
 from mercer._base import linalg, numbers, progress
 from mercer._base.config import with_parameters
 from mercer._base.types import Array
-from mercer.alternatives._base import (
-    SEEN,
-    ReversibleAlternative,
-    centred,
-    leading_axes,
-    refuse_outside,
-    settle,
-    warn_unsettled,
-)
+from mercer.alternatives import _base as base
 from mercer.exceptions import DataError
 
 
@@ -129,7 +121,7 @@ STRETCH = 1e-2
 
 
 @with_parameters
-class PrincipalSurface(ReversibleAlternative):
+class PrincipalSurface(base.ReversibleAlternative):
     r"""A smooth surface of two parameters through the middle of the data.
 
     An elastic map: a square grid of nodes y, joined by triangles, that minimises
@@ -190,7 +182,7 @@ class PrincipalSurface(ReversibleAlternative):
     """
 
     _n_features_out = 2
-    _saved = ("nodes_", "n_iter_", "_mesh", "_center", "_scale", *SEEN)
+    _saved = ("nodes_", "n_iter_", "_mesh", "_center", "_scale", *base.SEEN)
 
     side: int = 15
     _: KW_ONLY
@@ -201,7 +193,7 @@ class PrincipalSurface(ReversibleAlternative):
     def _learn(self, rows: Array, dtype: np.dtype) -> None:
         if rows.shape[1] < 2:
             raise DataError("a surface needs at least 2 columns, not 1 feature(s); give more.")
-        self._center, unit, largest = centred(rows, "a surface")
+        self._center, unit, largest = base.centred(rows, "a surface")
         self._scale = float(largest * np.sqrt((unit**2).sum(axis=1).mean()))
         self._mesh = self._anneal((rows - self._center) / self._scale)
         self.nodes_ = (self._center + self._scale * self._mesh.nodes).astype(dtype)
@@ -212,7 +204,7 @@ class PrincipalSurface(ReversibleAlternative):
 
     def _decode(self, codes: Array) -> Array:
         outside = np.any((codes < -1e-6) | (codes > 1 + 1e-6), axis=1)
-        refuse_outside(codes, outside, "surface", "parameters from 0 to 1")
+        base.refuse_outside(codes, outside, "surface", "parameters from 0 to 1")
         points = self._mesh.at(np.clip(codes, 0.0, 1.0) * (self._mesh.side - 1))
         return np.asarray(self._center + self._scale * points)
 
@@ -226,12 +218,12 @@ class PrincipalSurface(ReversibleAlternative):
             progress.announce("principal surface", level, levels)
             # Rows have unit variance: a distance of a hundredth of their spread is small enough.
             refit = partial(_solve, X, beta * bend)
-            mesh, _, _, rounds, settled = settle(X, mesh, refit, self, smallest=1e-4)
+            mesh, _, _, rounds, settled = base.settle(X, mesh, refit, self, smallest=1e-4)
             self.n_iter_ += rounds
         if not settled:
             bending = f"with a bending of {self.bending:.3g}"
             still = f"the surface still moved after {self.max_iter} rounds {bending}"
-            warn_unsettled(still, "raise max_iter, tol or bending.")
+            base.warn_unsettled(still, "raise max_iter, tol or bending.")
         return mesh
 
     def _check_parameters(self) -> None:
@@ -252,7 +244,7 @@ def _solve(X: Array, penalty: Array, mesh: Mesh, place: Place) -> Mesh:
 
 def _first_mesh(X: Array, side: int) -> Mesh:
     """A plate in the plane of the first two components that covers the data."""
-    Vt, _ = leading_axes(X, 2)
+    Vt, _ = base.leading_axes(X, 2)
     Z = X @ Vt.T
     low, high = Z.min(axis=0), Z.max(axis=0)
     # A plate without any width has no triangles.

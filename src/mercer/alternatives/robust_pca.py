@@ -8,12 +8,7 @@ import numpy as np
 from mercer._base import linalg, machine, numbers, progress
 from mercer._base.config import with_parameters
 from mercer._base.types import Array, RowsLike, Seed
-from mercer.alternatives._base import (
-    SEEN,
-    ReversibleAlternative,
-    largest_entry,
-    warn_unsettled,
-)
+from mercer.alternatives import _base as base
 from mercer.estimators._validation import check_no_empty_row
 from mercer.estimators.door import verb
 from mercer.exceptions import RankWarning, warn
@@ -124,7 +119,7 @@ def principal_component_pursuit(
 
 
 @with_parameters
-class RobustPCA(ReversibleAlternative):
+class RobustPCA(base.ReversibleAlternative):
     r"""Robust principal component analysis by principal component pursuit.
 
     Splits the rows into a matrix of low rank and a sparse one, by the convex problem
@@ -193,7 +188,7 @@ class RobustPCA(ReversibleAlternative):
     """
 
     _takes_nan = True
-    _saved = ("components_", "singular_values_", "penalty_", "n_iter_", "residual_", *SEEN)
+    _saved = ("components_", "singular_values_", "penalty_", "n_iter_", "residual_", *base.SEEN)
 
     n_components: int | None = None
     _: KW_ONLY
@@ -208,7 +203,7 @@ class RobustPCA(ReversibleAlternative):
         check_no_empty_row(rows.T, "column")
         universal = 1 / np.sqrt(observed.mean() * max(rows.shape))
         self.penalty_ = float(universal if self.penalty is None else self.penalty)
-        scale = largest_entry(rows[observed], "rows")  # squares of 1e300 would overflow
+        scale = base.largest_entry(rows[observed], "rows")  # squares of 1e300 would overflow
         found = principal_component_pursuit(
             rows / scale,
             self.penalty_,
@@ -279,7 +274,7 @@ class RobustPCA(ReversibleAlternative):
         if not found.converged:
             residuals = f"with residuals of {found.primal:.1e} and {found.dual:.1e}"
             steps = f"principal component pursuit stopped after {found.n_iter} steps"
-            warn_unsettled(f"{steps} {residuals}")
+            base.warn_unsettled(f"{steps} {residuals}")
         Vt = found.Vt[:q] * linalg.fix_signs(found.Vt[:q].T)[:, None]
         self.components_ = Vt.astype(dtype)
         self.singular_values_ = (scale * found.s[:q]).astype(dtype)
@@ -412,5 +407,5 @@ def split_rows(
     if (change > MOVING).any():
         rows = f"{(change > MOVING).sum()} of {len(change)} rows"
         still = f"moved by up to {change.max():.1g} of their length even after {max_iter} steps"
-        warn_unsettled(f"{rows} {still} of the split", "fewer components settle sooner.")
+        base.warn_unsettled(f"{rows} {still} of the split", "fewer components settle sooner.")
     return L * size, np.where(observed, S, 0.0) * size

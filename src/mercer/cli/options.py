@@ -1,7 +1,5 @@
 """What commands share: options, as small objects, and modules that are loaded late."""
 
-from __future__ import annotations
-
 import csv
 import functools
 import inspect
@@ -10,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
@@ -303,7 +301,7 @@ class Output:
     force: bool = False
 
     @classmethod
-    def of(cls, output: str, force: bool) -> Output:
+    def of(cls, output: str, force: bool) -> Self:
         """From the options; ``-`` is standard output."""
         return cls(None if output == "-" else Path(output), force)
 

@@ -1,7 +1,5 @@
 """What every estimator of this library is: parameters as people spell them, and a file."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Mapping

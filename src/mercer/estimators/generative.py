@@ -1,7 +1,5 @@
 """Generative kernel PCA behind scikit-learn's door."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import KW_ONLY
 from typing import Any, Self
@@ -172,7 +170,7 @@ class GenerativeKernelPCA(SubspaceEstimator):
         density: str | Density = "local",
         preimage: str | PreImageSolver = "auto",
         random_state: Seed = None,
-    ) -> GenerativeKernelPCA:
+    ) -> Self:
         """Make a generator from an existing model, such as a sparse or an incremental one.
 
         Parameters

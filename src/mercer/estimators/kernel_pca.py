@@ -1,7 +1,5 @@
 """Kernel PCA behind scikit-learn's door."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import KW_ONLY, replace

@@ -7,15 +7,9 @@ from typing import Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from mercer._base import numbers
 from mercer._base.config import with_parameters
 from mercer._base.machine import held
-from mercer._base.numbers import (
-    check_count,
-    check_one_of,
-    check_positive,
-    fixed_rng,
-    make_rng,
-)
 from mercer._base.types import Array, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_rows
 from mercer.estimators.base import Capabilities
@@ -193,7 +187,7 @@ class SparseKernelPCA(SubspaceEstimator):
         if n_components is None:
             return subspace.residual(X)
         q = self.n_components_
-        kept = check_one_of("n_components", n_components, 1, q, f"the model has {q}")
+        kept = numbers.check_one_of("n_components", n_components, 1, q, f"the model has {q}")
         return subspace.leading(kept).residual(X)
 
     @verb("rows", "numbers", needs="new points")
@@ -203,7 +197,7 @@ class SparseKernelPCA(SubspaceEstimator):
         return span(subspace.kernel, subspace.support).astype(subspace.coef.dtype).residual(X)
 
     def _plan(self, kernel: Kernel, rows: Points) -> Plan:
-        data = KernelRows(kernel, rows.rows, fixed_rng(0))
+        data = KernelRows(kernel, rows.rows, numbers.fixed_rng(0))
         solver, reason = as_sparse_solver(self.solver).choose(data)
         most = min(self.n_kernels or USUAL_KERNELS, data.n)
         needed = solver.estimate_bytes(data, most)
@@ -212,9 +206,9 @@ class SparseKernelPCA(SubspaceEstimator):
     def _check_size(self, solver: SparseSolver) -> None:
         m, noise = self.n_kernels, self.noise
         if m is not None:
-            check_count("n_kernels", m, instead=", or None")
+            numbers.check_count("n_kernels", m, instead=", or None")
         if noise is not None:
-            check_positive("noise", noise, instead=" (σ, not σ²), or None")
+            numbers.check_positive("noise", noise, instead=" (σ, not σ²), or None")
         if m is not None and noise is not None and not isinstance(solver, Centres):
             raise DataError(
                 f"n_kernels={m} and noise={noise:g} answer the same question; give one of them."
@@ -313,8 +307,8 @@ def compress(
     big = model.subspace_
     big.points.require_open("compress")
     there_are = f"the model has {big.n_support} support points"
-    n_kernels = check_one_of("n_kernels", n_kernels, 1, big.n_support - 1, there_are)
-    rows = KernelRows(big.kernel, big.support, make_rng(random_state))
+    n_kernels = numbers.check_one_of("n_kernels", n_kernels, 1, big.n_support - 1, there_are)
+    rows = KernelRows(big.kernel, big.support, numbers.make_rng(random_state))
     strategy, _ = as_sparse_solver(solver).choose(rows)
     chosen, fits = choose_kernels(rows, strategy, n_kernels, None)
     cosines, small = project(_within(big, len(chosen)), chosen, rows.against(chosen.points).T)

@@ -1,7 +1,5 @@
 """A mixture of normal distributions, as many as the Bayesian information criterion wants."""
 
-from __future__ import annotations
-
 import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -414,7 +412,7 @@ class Mixture(Density):
             raise DataError(f"n_parts={k}, but there are {n} rows; ask for at most {n}.")
         return [k]
 
-    def _fit_one(self, Z: Array, k: int, rng: np.random.Generator) -> GaussianMixture:
+    def _fit_one(self, Z: Array, k: int, rng: np.random.Generator) -> "GaussianMixture":
         seed = int(rng.integers(2**31))
         from sklearn.mixture import GaussianMixture  # brings in a third of scikit-learn
 
@@ -456,7 +454,7 @@ class FittedMixture(FittedDensity):
         return np.asarray(logsumexp(logs, axis=1, b=self.weights) - q * np.log(2 * np.pi) / 2)
 
 
-def _keep(model: GaussianMixture, unit: Array, dtype: np.dtype) -> FittedMixture:
+def _keep(model: "GaussianMixture", unit: Array, dtype: np.dtype) -> FittedMixture:
     covariances = np.asarray(model.covariances_)
     if covariances.ndim == 2:
         factors = np.stack([np.diag(np.sqrt(row)) for row in covariances])

@@ -1,7 +1,5 @@
 """The role of a Gram operator: a symmetric n × n matrix known by its products."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
@@ -115,7 +113,7 @@ class GramOperator(ABC):
             return False
         return rows.points.has_finer_entries
 
-    def refined(self) -> GramOperator:
+    def refined(self) -> "GramOperator":
         """The same with entries in full precision, where :attr:`can_refine`."""
         raise NotImplementedError
 

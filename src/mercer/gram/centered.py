@@ -4,8 +4,6 @@ For equal weights :math:`u = 1/\sqrt n` and P is the familiar H. For sample weig
 below is already D K D, and :math:`u = \sqrt{w / \sum w}`; see NOTATION.md.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -40,7 +38,7 @@ class WeightedGram(ChangedGram):
         D = self.root_weight
         return self.base.entry_errors(D[:, None] * V, D if row_scale is None else D * row_scale)
 
-    def refined(self) -> WeightedGram:
+    def refined(self) -> "WeightedGram":
         return WeightedGram(self.base.refined(), self.root_weight)
 
     def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:

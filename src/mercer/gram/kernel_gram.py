@@ -1,12 +1,10 @@
 """The Gram matrix of a kernel: one triangle of it kept, or tiles that products compute again."""
 
-from __future__ import annotations
-
 import mmap
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import get_blas_funcs
@@ -80,7 +78,7 @@ class DenseGram(KernelGram):
     @classmethod
     def from_rows(
         cls, kernel: Kernel, X: Points, dtype: np.dtype, spot: SpotCheck | None = None
-    ) -> DenseGram:
+    ) -> Self:
         """Fill the triangle tile by tile in threads; no temporaries."""
         points, diag, dtype = _representable(kernel, X, dtype, dtype)
         basis = Basis(kernel, points, dtype)
@@ -105,7 +103,7 @@ class DenseGram(KernelGram):
             row[: i + 1], row[i:] = self.lower[i, : i + 1], self.lower[i:, i]
         return np.asarray(rows @ V.astype(self.dtype, copy=False))
 
-    def refined(self) -> DenseGram:
+    def refined(self) -> "DenseGram":
         kernel, X = self.basis.kernel, self.basis.points
         return DenseGram.from_rows(kernel, X, np.dtype(np.float64), self.spot)
 
@@ -139,7 +137,7 @@ class StreamedGram(KernelGram):
         spot: SpotCheck | None = None,
         *,
         keep: bool = False,
-    ) -> StreamedGram:
+    ) -> Self:
         """Pack the rows once; nothing of size n × n is made, unless a product shall keep it."""
         planned = np.dtype(tile_dtype or dtype)
         points, diag, tile = _representable(kernel, X, dtype, planned)
@@ -182,7 +180,7 @@ class StreamedGram(KernelGram):
         rows[np.arange(len(index)), index] = self.diag[index]
         return rows
 
-    def refined(self) -> StreamedGram:
+    def refined(self) -> "StreamedGram":
         kernel, X = self.basis.kernel, self.basis.points
         return StreamedGram.from_rows(kernel, X, np.float64, spot=self.spot)
 

@@ -1,7 +1,5 @@
 """One look at a file: delimiter, names of columns, where the rows begin, what is in the first."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import io
@@ -11,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, takewhile
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, Self
 
 import numpy as np
 
@@ -135,12 +133,12 @@ class Look(os.PathLike[str]):
         return os.fspath(self.path)
 
     @classmethod
-    def at(cls, path: PathLike, array: str | None = None) -> Look:
+    def at(cls, path: PathLike, array: str | None = None) -> Self:
         """A look at a file; one that was taken already is used again."""
         return path if isinstance(path, Look) else cls(Path(path), array=array)
 
     @cached_property
-    def beginning(self) -> Beginning:
+    def beginning(self) -> "Beginning":
         """Of a text file; from here on it is watched."""
         self.watch = FileWatch([self.path])
         with open_plain(self.path) as file:

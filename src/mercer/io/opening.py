@@ -1,7 +1,5 @@
 """What users have as a row source, and a file as a table: numbers, and the column of classes."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -166,13 +164,13 @@ class Table:
         """The class of each row, if a column of labels was asked for."""
         return next(iter(self.beside.values()), None)
 
-    def loaded(self) -> Table:
+    def loaded(self) -> "Table":
         """The same with all rows in memory."""
         return replace(self, rows=MemoryRows(self.rows[:], self.rows.columns))
 
     def map(
         self, function: Callable[[MemoryRows], Any], width: int, columns: Names | None
-    ) -> Table:
+    ) -> "Table":
         """The table of ``function(block)``, computed block by block when it is written.
 
         Parameters

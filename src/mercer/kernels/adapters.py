@@ -1,7 +1,5 @@
 """Kernels from outside: a matrix computed elsewhere, or any Python function of two objects."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn
 
@@ -42,7 +40,7 @@ class Precomputed(_Foreign):
     def points(self, X: Rows) -> Columns:
         return X if isinstance(X, Columns) else Columns(X)
 
-    def resolve(self, X: Rows, weight: Array | None = None) -> Precomputed:  # noqa: ARG002
+    def resolve(self, X: Rows, weight: Array | None = None) -> "Precomputed":  # noqa: ARG002
         if X.ndim != 2 or X.shape[0] != X.shape[1]:
             square = f"a precomputed kernel matrix must be square, not {X.shape}"
             remedy = "give k(train, train) to fit and k(new, train) to transform."

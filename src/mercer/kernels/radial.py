@@ -4,8 +4,6 @@ The argument is negative because that is what one matrix product gives and what 
 rows shifted by the mean and divided by ℓ give ``t = [√2 x, −|x|², 1] @ [√2 y, 1, −|y|²]ᵀ``.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
@@ -35,7 +33,7 @@ class RadialKernel(ProfileKernel):
     is_positive = True  # a profile that changes its sign has to say so
 
     @property
-    def radial(self) -> RadialKernel:  # type: ignore[override]
+    def radial(self) -> "RadialKernel":  # type: ignore[override]
         """The kernel itself."""
         return self
 

@@ -4,10 +4,9 @@ Chen, Epperly, Tropp & Webber 2024 (Communications on Pure and Applied Mathemati
 rejection sampling after Epperly, Tropp & Webber 2024 ("Embrace rejection").
 """
 
-from __future__ import annotations
-
 import contextlib
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -98,7 +97,7 @@ class _Factor:
     left: Array
 
     @classmethod
-    def of(cls, rows: Basis, diagonal: Array, m: int, pivots: Array | None = None) -> _Factor:
+    def of(cls, rows: Basis, diagonal: Array, m: int, pivots: Array | None = None) -> Self:
         """With these pivots; without, where rounding leaves them no factor."""
         # Single precision is for its speed; all else is summed in double.
         dtype = np.float32 if rows.packed.dtype == rows.dtype == np.float32 else np.float64
@@ -129,7 +128,7 @@ class _Factor:
         self.pivots = np.append(self.pivots, pivots)
         self.left[self.pivots] = 0
 
-    def grow(self, rng: np.random.Generator, floor: float, block: int = 64) -> _Factor:
+    def grow(self, rng: np.random.Generator, floor: float, block: int = 64) -> "_Factor":
         """Draw pivots until there are enough, or what is left sums to no more than the floor."""
         n, m = self.F.shape
         while len(self.pivots) < m and self.left.sum() > floor:

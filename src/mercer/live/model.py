@@ -17,7 +17,7 @@ from mercer.kernels.width import median_length
 from mercer.landmarks import RPCholesky
 from mercer.live.protocol import kernel_spec, page_kernels
 from mercer.model import Subspace, names_of
-from mercer.model.model import Detector
+from mercer.model.model import Detector, Reversible
 from mercer.model.subspace import project_onto
 from mercer.novelty import Conformal
 from mercer.plots._base import check_labels, model_to_draw, rows_of, shape_of_image
@@ -204,6 +204,7 @@ def describe(
     Z, error = (full if exact else small).scores_and_residual(rows)
     novelty, judged = novelty_facts(model, full, Z, error, seen=learnt.was_fitted_to(X, rows))
     pictures, shape = _pictures(images, rows)
+    back = model.preimage_ if isinstance(model, Reversible) else None
     facts = {
         "title": title or f"{type(model).__name__} of {len(rows):,} rows",
         "estimator": type(model).__name__,
@@ -218,7 +219,7 @@ def describe(
         "columns": None if encoder is None else column_facts(encoder),
         "names": _names(model, names, X, rows.shape[1]),
         "shares": None if shares is None else shares.astype(float).tolist(),
-        "power": getattr(getattr(model, "preimage_", None), "power", None),  # of shrunk scores
+        "power": getattr(back, "power", None),  # of shrunk scores
         "median": _median(rows),
         "imageShape": None if shape is None else list(shape),
         "limits": _limits(rows),

@@ -4,8 +4,6 @@ Kernels are traced from their formulas, and run by ``static/kernels.js``. What a
 read from JSON, each number within its limits.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -156,7 +154,7 @@ class Wanted:
     ask: bool = False  #: answer by the plan alone where the fit would take long
 
     @staticmethod
-    def read(given: Any) -> Wanted:
+    def read(given: Any) -> "Wanted":
         """Check what a page sent; :class:`~mercer.exceptions.DataError` says what is wrong.
 
         Examples

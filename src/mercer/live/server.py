@@ -4,8 +4,6 @@ Routes take ids and never a path or an address. Fits go through the WebSocket; f
 which may be large, through HTTP.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 import secrets
@@ -50,7 +48,7 @@ class Studio:
     ``start`` is the id of what the page begins with.
     """
 
-    def __init__(self, store: Store, token: str, start: str | None = None) -> None:
+    def __init__(self, store: "Store", token: str, start: str | None = None) -> None:
         self.store, self.token, self.start = store, token, start
         self.pool = Pool()
         self.pages = self.uploads = 0

@@ -1,10 +1,8 @@
 """What a solver returns: eigenpairs with their residuals, and a model with its report."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -171,7 +169,7 @@ class Model:
         rows: float,
         trace: float,
         of_gram: bool = False,
-    ) -> Model:
+    ) -> Self:
         """From eigenvalues, the number of rows (or the sum of their weights) and the trace."""
         # Solvers may be better than the precision in which the eigenvalues are returned.
         rounded = float(np.finfo(eigenvalues.dtype).eps) / 2
@@ -182,7 +180,7 @@ class Model:
         return cls(subspace, eigenvalues, *shares, residuals, report, float(rows), of_gram)
 
     @classmethod
-    def known(cls, **parts: Any) -> Model:
+    def known(cls, **parts: Any) -> Self:
         """From what is known: the subspace, and any of the others."""
         told: dict[str, Any] = dict.fromkeys(PARTS) | parts
         return cls(**told, n_rows=_rows_of(told["eigenvalues"], told["explained_variance"]))
@@ -203,7 +201,7 @@ class Model:
             "accuracy": "" if self.report is None else self.report.accuracy,
         }
 
-    def leading(self, q: int) -> Model:
+    def leading(self, q: int) -> "Model":
         """What was learnt of the first q components."""
         arrays = {name: getattr(self, name) for name in PER_COMPONENT}
         known = {name: part[:q] for name, part in arrays.items() if part is not None}
@@ -251,6 +249,13 @@ class Detector(Protocol):
     measure: str
     false_alarm_rate: float
     contamination: float | str | None
+
+
+@runtime_checkable
+class Reversible(Protocol):
+    """A fitted estimator with a way back to input space."""
+
+    preimage_: Any
 
 
 @runtime_checkable

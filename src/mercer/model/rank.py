@@ -1,7 +1,5 @@
 """How many components: a count, a share of the variance, or parallel analysis."""
 
-from __future__ import annotations
-
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -28,7 +26,7 @@ class ComponentRule(Config, ABC):
     #: Does it look at the rows themselves? Then they have to be in memory.
     needs_all_rows = False
 
-    def bind(self, null_spectra: NullSpectra) -> ComponentRule:  # noqa: ARG002
+    def bind(self, null_spectra: NullSpectra) -> "ComponentRule":  # noqa: ARG002
         """The rule with everything that it has to know about the data beforehand."""
         return self
 

@@ -4,8 +4,6 @@ Orthonormal directions :math:`w_k = \Phi_S B_k` around a mean :math:`\mu = \Phi_
 support points S. Everything that people want from kernel PCA is a formula in these four.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -61,7 +59,7 @@ class Subspace:
         """The functions k(s_i, ·), ready for tiles."""
         return Basis(self.kernel, self.points)
 
-    def on(self, basis: Basis) -> Subspace:
+    def on(self, basis: Basis) -> "Subspace":
         """The same, with its functions packed already."""
         found = replace(self)
         vars(found)["basis"] = basis
@@ -72,16 +70,16 @@ class Subspace:
         """The support as what it is to the kernel."""
         return self.kernel.points(self.support)
 
-    def astype(self, dtype: Precision) -> Subspace:
+    def astype(self, dtype: Precision) -> "Subspace":
         """The same with coefficients in another precision; the support stays as it is."""
         parts = {name: getattr(self, name) for name in ("coef", "mean", "offset")}
         return replace(self, **{name: a.astype(dtype, copy=False) for name, a in parts.items()})
 
-    def leading(self, q: int) -> Subspace:
+    def leading(self, q: int) -> "Subspace":
         """The subspace of the first q directions."""
         return replace(self, coef=self.coef[:, :q], offset=self.offset[:q])
 
-    def spread(self, points: Points, group: Array, share: Array) -> Subspace:
+    def spread(self, points: Points, group: Array, share: Array) -> "Subspace":
         """The same written on points of which point i is a copy of support point ``group[i]``.
 
         ``share`` (m,) says how much of that one's coefficients it takes.

@@ -22,17 +22,8 @@ from mercer._base.types import Array, Figure
 from mercer.alternatives.principal_curve import Polyline
 from mercer.generative import KernelSmoother, scaled_similarities
 from mercer.kernels import Gaussian
-from mercer.papers.item import (
-    FACTS,
-    Result,
-    Setting,
-    checked,
-    denoised,
-    on_circle,
-    panel,
-    sheet,
-    table,
-)
+from mercer.papers import item
+from mercer.papers.item import FACTS, Result, Setting, checked, on_circle
 from mercer.papers.sources import Source, read_mnist
 from mercer.plots._base import PALETTE, show_tiles
 
@@ -211,7 +202,8 @@ def _draw_figure1(seed: int) -> Figure:
         "(a) circle, 2 components, S = 150": circle(fixed_rng(seed)),
         "(b) circle and lines, 8 components, S = 100": circle_and_lines(LAYOUT, fixed_rng(seed)),
     }
-    return denoised({title: (scene.points, figure1(scene)) for title, scene in scenes.items()}, 9)
+    pairs = {title: (scene.points, figure1(scene)) for title, scene in scenes.items()}
+    return item.denoised(pairs, 9)
 
 
 def run_figure2(setting: Setting) -> Result:
@@ -225,7 +217,7 @@ def run_figure2(setting: Setting) -> Result:
         "similarity of the sample shown": mixed.similarity[0],
         "most similar in a share of samples": np.bincount(best, minlength=10) / len(best),
     }
-    numbers = table({"digit": range(10), **columns})
+    numbers = item.table({"digit": range(10), **columns})
     shares = {"pure": pure}
     if setting.full and not data.stands_in:  # by a network that is trained on other images
         read = digit_network(data, setting.seed).predict(pair.samples)
@@ -237,12 +229,12 @@ def run_figure2(setting: Setting) -> Result:
 
 
 def _draw_figure2(pair: Mixing, mixed: Mixing) -> Figure:
-    figure, axes = sheet(1, 3, (11, 3.2))
+    figure, axes = item.sheet(1, 3, (11, 3.2))
     titles = {"(a) of 0 and 1, S = 10": pair, "(b) of all, S = 100": mixed}
     for ax, (title, found) in zip(axes[0], titles.items(), strict=False):
         show_tiles(ax, found.samples[:24].reshape(4, 6, -1), (28, 28), limits=(0, 1))
         ax.set_title(title, fontsize=10)
     ax = axes[0, 2]
     ax.bar(np.arange(10), mixed.similarity[0], color=PALETTE[0])
-    panel(ax, "(c) first sample of (b): scaled similarity", xticks=range(10), xlabel="digit")
+    item.panel(ax, "(c) first sample of (b): scaled similarity", xticks=range(10), xlabel="digit")
     return figure

@@ -5,8 +5,6 @@ None of them is part of the package. What a folder must hold: ``usps.npz`` and `
 ``Pima.te.csv`` of the R package MASS. Every set is checked by the counts of its classes.
 """
 
-from __future__ import annotations
-
 import functools
 import socket
 import tomllib
@@ -52,7 +50,7 @@ class Labelled:
     y_test: Array
     stands_in: str = ""
 
-    def checked(self) -> Labelled:
+    def checked(self) -> "Labelled":
         """The same, if the counts of the classes are those of the set."""
         found = [np.bincount(y).tolist() for y in (self.y, self.y_test)]
         if found != COUNTS[self.name]:

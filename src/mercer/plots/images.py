@@ -1,7 +1,5 @@
 """Rows that are images: denoised, rebuilt from few components, along components, and generated."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -69,7 +67,7 @@ class DenoisingDisplay(base.Display):
         random_state: int = 0,
         cmap: Any = None,
         ax: Axes = None,
-    ) -> DenoisingDisplay:
+    ) -> Self:
         """Add noise to images, or take noisy ones, and restore them.
 
         Parameters
@@ -211,7 +209,7 @@ class PreImageGalleryDisplay(base.Display):
         image_shape: tuple[int, ...] | None = None,
         cmap: object = None,
         ax: Axes = None,
-    ) -> PreImageGalleryDisplay:
+    ) -> Self:
         """Draw reconstructions of images by a fitted model.
 
         Parameters
@@ -308,7 +306,7 @@ class TraversalDisplay(base.Display):
         image_shape: tuple[int, ...] | None = None,
         cmap: object = None,
         ax: Axes = None,
-    ) -> TraversalDisplay:
+    ) -> Self:
         """Walk along components and return to input space at every step.
 
         Parameters
@@ -420,7 +418,7 @@ class SampleSheetDisplay(base.Display):
         random_state: int | np.random.Generator = 0,
         cmap: Any = None,
         ax: Axes = None,
-    ) -> SampleSheetDisplay:
+    ) -> Self:
         """Draw samples of a generative model.
 
         Parameters

@@ -1,7 +1,5 @@
 """Novelty: scores over the plane, what made rows new, and how well new rows are detected."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
@@ -58,7 +56,7 @@ class NoveltyDisplay(base.Display):
         *,
         grid: int = 120,
         ax: Axes = None,
-    ) -> NoveltyDisplay:
+    ) -> Self:
         """Draw a fitted :class:`~mercer.KernelNovelty` of two variables.
 
         Parameters
@@ -133,7 +131,7 @@ class ContributionsDisplay(base.Display):
     @classmethod
     def from_estimator(
         cls, estimator: Estimator, row: RowsLike, *, limit: int = 12, ax: Axes = None
-    ) -> ContributionsDisplay:
+    ) -> Self:
         """Draw the contributions of rows under a fitted :class:`~mercer.KernelNovelty`.
 
         Parameters
@@ -225,7 +223,7 @@ class NoveltyRocDisplay(base.Display):
         positive: object = None,
         name: str | None = None,
         ax: Axes = None,
-    ) -> NoveltyRocDisplay:
+    ) -> Self:
         """Draw the curve of a detector on rows that are known to be new or normal.
 
         Parameters

@@ -1,7 +1,5 @@
 """Planes of input space: contours of the components, and the rows that a sparse model keeps."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, sqrt
@@ -60,7 +58,7 @@ class ComponentsDisplay(base.Display):
         features: tuple[int, int] = (0, 1),
         grid: int = 90,
         ax: Axes = None,
-    ) -> ComponentsDisplay:
+    ) -> Self:
         """Draw the components of a fitted model.
 
         Parameters
@@ -204,7 +202,7 @@ class RepresentingVectorsDisplay(base.Display):
         grid: int = 90,
         cmap: Any = None,
         ax: Axes = None,
-    ) -> RepresentingVectorsDisplay:
+    ) -> Self:
         """Draw the vectors that a fitted sparse model keeps.
 
         Parameters

@@ -1,7 +1,5 @@
 """Shares of components and variables: of the variance, for widths of the kernel, of relevance."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -60,7 +58,7 @@ class ScreeDisplay(base.Display):
         *,
         uncertainty: Uncertainty | None = None,
         ax: Axes = None,
-    ) -> ScreeDisplay:
+    ) -> Self:
         """Draw the shares of a fitted model.
 
         Parameters
@@ -169,7 +167,7 @@ class WidthSpectrumDisplay(base.Display):
         factors: Sequence[float] = FACTORS,
         n_components: int = 8,
         ax: Axes = None,
-    ) -> WidthSpectrumDisplay:
+    ) -> Self:
         """Fit kernel PCA once for each width, and draw the spectra.
 
         Parameters
@@ -292,7 +290,7 @@ class RelevanceDisplay(base.Display):
         image_shape: Any = None,
         uncertainty: Uncertainty | None = None,
         ax: Axes = None,
-    ) -> RelevanceDisplay:
+    ) -> Self:
         """Draw the relevance of a fitted model.
 
         Parameters

@@ -9,8 +9,6 @@ is how far component k moves, squared, when variable j moves by one standard dev
 al. 2023). Nothing is permuted or fitted again: it is one pass over the rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -96,7 +94,7 @@ class Relevance:
             lines.append(f"component {k}: {text}")
         return lines
 
-    def grouped(self, groups: Sequence[Any]) -> Relevance:
+    def grouped(self, groups: Sequence[Any]) -> "Relevance":
         """Variables that come from one column of a table added up, such as one-hot codes.
 
         Parameters

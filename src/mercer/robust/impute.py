@@ -13,8 +13,6 @@ are shrunk by :math:`\lambda_k / (\lambda_k + \tau)`, as if the components carri
 :math:`C + \tau`; a number of components is a matter of :math:`\tau`, and more are never worse.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -221,7 +219,7 @@ class GaussianRows:
         """Σ⁻¹."""
         return np.asarray(np.linalg.inv(self.covariance))
 
-    def shrunk(self, factor: float) -> GaussianRows:
+    def shrunk(self, factor: float) -> "GaussianRows":
         """The same with another strength of shrinkage."""
         shrinkage = float(np.clip(factor * self.shrinkage, SMALLEST_SHRINKAGE, 1))
         return replace(self, shrinkage=shrinkage)

@@ -5,8 +5,6 @@ orthogonal to everything else; among the fitted rows it takes a component for it
 left, and would keep its weight for ever.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -115,7 +113,7 @@ class Reweighting:
     errors: Array
     changes: Array
     converged: bool
-    trust: Trust
+    trust: "Trust"
 
     @property
     def doubt(self) -> str | None:

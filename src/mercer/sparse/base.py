@@ -1,7 +1,5 @@
 """A solver that chooses weighted kernels, what it finds, and the principal axes on that."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -123,7 +121,7 @@ class SparseSolver(Config, ABC):
     def bind(self, rows: KernelRows, n_kernels: int | None) -> BoundSelection:
         """Do once what does not depend on the noise; ``n_kernels`` is what the user asked for."""
 
-    def choose(self, rows: KernelRows) -> tuple[SparseSolver, str]:  # noqa: ARG002
+    def choose(self, rows: KernelRows) -> "tuple[SparseSolver, str]":  # noqa: ARG002
         """The solver that does the work, and why it is this one."""
         return self, "asked for"
 

@@ -15,15 +15,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from mercer import estimators
 from mercer._base.types import Array, PathLike
-from mercer.estimators import (
-    GenerativeKernelPCA,
-    KernelNovelty,
-    KernelPCA,
-    MapModel,
-    MissingKernelPCA,
-    SparseKernelPCA,
-)
 from mercer.estimators.base import OF_COLUMNS, Estimator
 from mercer.estimators.door import Verb, as_asked, verb
 from mercer.model.rank import usual_rule
@@ -67,10 +60,10 @@ def _forwarded(owner: type, name: str) -> Any:
 class _Forwarded:
     """Methods of an estimator; each name that this is given in a class becomes that method."""
 
-    owner: type
+    owner: str
 
     def __set_name__(self, table: type, name: str) -> None:
-        setattr(table, name, _forwarded(self.owner, name))
+        setattr(table, name, _forwarded(getattr(estimators, self.owner), name))
 
 
 #: Declared as what it becomes, for those who check types.
@@ -206,9 +199,7 @@ class TableModel(Estimator):
         return np.asarray(self.fit(X, y).predict(X))
 
     @classmethod
-    def from_fitted(
-        cls, model: Any, encoder: TableEncoder, filler: MissingKernelPCA | None = None
-    ) -> TableModel:
+    def from_fitted(cls, model: Any, encoder: TableEncoder, filler: Any = None) -> Self:
         """A model that was fitted to vectors of a fitted encoder, on tables.
 
         ``filler`` is what has filled in the missing values of these vectors, if some were missing.
@@ -246,15 +237,15 @@ class TableModel(Estimator):
         return self
 
     # Each name is a method of its own, see _Forwarded.
-    score = reconstruction_error = sensitivity = uncertainty = transform_to = _of(KernelPCA)
-    denoise = preimages = reconstruct = inverse_transform = _of(KernelPCA)
-    component_preimages = component_images = get_feature_names_out = _of(KernelPCA)
-    imputations = imputation_draws = _of(KernelPCA)
-    score_samples = decision_function = predict = p_values = _of(KernelNovelty)
-    sample = generate = sample_hidden = hidden_units = similarities = _of(GenerativeKernelPCA)
-    interpolate = traverse = _of(GenerativeKernelPCA)
-    span_error = _of(SparseKernelPCA)
-    row_radius = place_radius = place_p_values = trust = strip = _of(MapModel)
+    score = reconstruction_error = sensitivity = uncertainty = transform_to = _of("KernelPCA")
+    denoise = preimages = reconstruct = inverse_transform = _of("KernelPCA")
+    component_preimages = component_images = get_feature_names_out = _of("KernelPCA")
+    imputations = imputation_draws = _of("KernelPCA")
+    score_samples = decision_function = predict = p_values = _of("KernelNovelty")
+    sample = generate = sample_hidden = hidden_units = similarities = _of("GenerativeKernelPCA")
+    interpolate = traverse = _of("GenerativeKernelPCA")
+    span_error = _of("SparseKernelPCA")
+    row_radius = place_radius = place_p_values = trust = strip = _of("MapModel")
 
     @verb(needs=_the_model("impute"))
     def impute(self, X: Any) -> Any:
@@ -295,7 +286,9 @@ class TableModel(Estimator):
     def _asked(self) -> Any:
         if self.model is not None and not hasattr(self.model, "fit"):
             raise TypeError(f"model={self.model!r} is not an estimator; give one: KernelPCA(10).")
-        return KernelPCA(usual_rule(), random_state=0) if self.model is None else self.model
+        if self.model is None:
+            return estimators.KernelPCA(usual_rule(), random_state=0)
+        return self.model
 
     def _inner(self, name: str = "") -> Any:
         """The model that has or lacks a method: the fitted one, if there is one."""

@@ -4,8 +4,6 @@ Numbers stay as they are where they have one unit, and are encoded where they ha
 missing is filled in.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -24,20 +22,11 @@ from mercer.io.look import LOOK, TEXT, Look, is_missing
 from mercer.model.model import model_of, remember
 from mercer.points.source import MemoryRows, Source
 from mercer.points.sparse import SparseRows
+from mercer.tables import missing as missing_values
 from mercer.tables.columns import Category
 from mercer.tables.deciding import ROW_NAMES
 from mercer.tables.encoder import TableEncoder
 from mercer.tables.frames import Frame, kept_columns
-from mercer.tables.missing import (
-    WAYS,
-    Place,
-    draw_by,
-    filled,
-    filler_of,
-    note_of,
-    refuse_missing,
-    takes_missing,
-)
 from mercer.tables.numerals import is_code
 from mercer.tables.reading import TABLES, is_pattern, read_table
 
@@ -141,7 +130,7 @@ class Opening:
             kinds = (encoder.kinds or {}).items()
             frame = _read(look, choice, [name for name, kind in kinds if kind == "category"])
             return replace(self, choice=choice).of_frame(frame)
-        takes_nan = takes_missing(self.model)
+        takes_nan = missing_values.takes_missing(self.model)
         plain = not look.images and look.kind != ".mtx"
         table = open_table(look, choice, allow_nan=plain or takes_nan)
         if (names := _names(table)) is None:
@@ -175,14 +164,16 @@ class Opening:
         table = Table(MemoryRows(encoder.transform(frame)), beside)
         return self._completed(table, encoder, frame.place)
 
-    def _completed(self, table: Table, encoder: TableEncoder, place: Place) -> Opened:
+    def _completed(
+        self, table: Table, encoder: TableEncoder, place: missing_values.Place
+    ) -> Opened:
         """The rows as the model can learn from them."""
         way, rows = self.missing, table.rows[:]
-        check_choice("missing", way, WAYS)
+        check_choice("missing", way, missing_values.WAYS)
         if not (missing := np.isnan(rows)).any():
             return Opened(replace(table, rows=MemoryRows(rows)), encoder)
         if way == "refuse":
-            refuse_missing(rows, encoder, place)
+            missing_values.refuse_missing(rows, encoder, place)
         wanting = np.asarray(missing.any(axis=1) if way == "drop" else missing.all(axis=1))
         kept = np.flatnonzero(~wanting)
         if len(kept) < 2:
@@ -192,11 +183,11 @@ class Opening:
             empty = f"of {counted(int(wanting.sum()), 'row')} no value is known, the first is "
             remedy = "; remove them, or leave them out: " + argument("missing", "auto")
             raise DataError(empty + place(int(wanting.argmax())) + remedy)
-        note, filler = note_of(rows, encoder, way, wanting), None
+        note, filler = missing_values.note_of(rows, encoder, way, wanting), None
         incomplete, rows = MemoryRows(rows).fingerprint(), rows[kept]
-        if np.isnan(rows).any() and not takes_missing(self.model):
-            filler = filler_of(rows)
-            rows = filled(rows, draw_by(filler), encoder)
+        if np.isnan(rows).any() and not missing_values.takes_missing(self.model):
+            filler = missing_values.filler_of(rows)
+            rows = missing_values.filled(rows, missing_values.draw_by(filler), encoder)
         beside = {name: column[kept] for name, column in table.beside.items()}
         table = replace(table, rows=MemoryRows(rows), beside=beside)
         which = kept if wanting.any() else None
@@ -304,7 +295,7 @@ def open_encoded(
     return opened.table, opened.encoder
 
 
-def read_for(model: TableModel, look: Look, choice: Choice) -> Frame:
+def read_for(model: "TableModel", look: Look, choice: Choice) -> Frame:
     """A file as columns for a model of tables; those to keep are read as they are."""
     known = model.encoder_.columns_
     if look.kind not in ARRAYS:
@@ -329,7 +320,7 @@ def read_mixed(look: Look, choice: Choice) -> Frame | None:
     return _read(look, choice, known=choice.labels) if mixed else None
 
 
-def vectors_for(model: TableModel, look: Look, choice: Choice) -> Table:
+def vectors_for(model: "TableModel", look: Look, choice: Choice) -> Table:
     """A file as vectors, NaN where a value is missing; label and row names are extra columns."""
     frame = read_for(model, look, choice)
     vectors = model.vectors(frame, missing=True)

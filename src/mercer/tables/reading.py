@@ -20,17 +20,8 @@ from mercer._base.machine import available_bytes
 from mercer._base.optional import require
 from mercer._base.types import Array, PathLike
 from mercer.exceptions import DataError, Remedy, warn
+from mercer.io import files
 from mercer.io.arrays import parquet_files
-from mercer.io.files import (
-    at_line,
-    check_there,
-    decoding,
-    names_text,
-    numbered,
-    other_use,
-    plain_name,
-    unknown_ending,
-)
 from mercer.io.look import (
     TEXT,
     Look,
@@ -57,10 +48,10 @@ def matching(paths: PathLike | Sequence[PathLike]) -> list[Look]:
     found: list[Look] = []
     for path in given:
         several = is_pattern(path)  # of any form, as a shell would take it
-        files = sorted(glob.glob(os.fspath(path))) if several else [path]  # noqa: PTH207
-        if not files:
+        named = sorted(glob.glob(os.fspath(path))) if several else [path]  # noqa: PTH207
+        if not named:
             raise DataError(f"no file matches '{os.fspath(path)}'; check the pattern.")
-        found += map(Look.at, files)
+        found += map(Look.at, named)
     if not found:
         raise DataError("there are no files in the list; give at least one.")
     return found
@@ -72,8 +63,8 @@ def joined(frames: Sequence[Frame], paths: Sequence[Path]) -> Frame:
     for frame, path in zip(frames, paths, strict=True):
         lacking, more = sorted(names - frame.columns.keys()), sorted(frame.columns.keys() - names)
         if lacking or more:
-            verb = "lacks" if lacking else "has one more than"
-            what = f"'{path}' {verb} the columns of '{paths[0]}': {names_text(lacking or more)}"
+            verb, which = "lacks" if lacking else "has one more than", lacking or more
+            what = f"'{path}' {verb} the columns of '{paths[0]}': {files.names_text(which)}"
             raise DataError(f"{what}; give files of the same columns.")
     parts = {name: [frame.columns[name] for frame in frames] for name in first.columns}
     columns = {name: np.concatenate(_alike(name, parts[name], paths)) for name in parts}
@@ -108,10 +99,10 @@ SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 def read_sheet(look: Look) -> Frame:
     """One sheet of a workbook: its first line has the names, empty cells are missing."""
     calamine, path = require("python_calamine", "excel"), look.path
-    with decoding(path, "workbook"):
+    with files.decoding(path, "workbook"):
         book = calamine.CalamineWorkbook.from_path(str(path))
     place = _place_of_sheet(look, list(book.sheet_names))
-    with decoding(path, "workbook"):
+    with files.decoding(path, "workbook"):
         lines = book.get_sheet_by_index(place).to_python(skip_empty_area=False)
     # As of a text file, whose fields are the cells.
     texts = ["\t".join(str(cell).replace("\t", " ") for cell in line) for line in lines[:12]]
@@ -137,7 +128,7 @@ def _place_of_sheet(look: Look, names: list[str]) -> int:
             return known.index(asked)
     if asked is not None or not names:
         lacks = f"'{look.path}' has no sheet {asked or ''!r}"
-        raise DataError(f"{lacks}; name one of {names_text(names)}.")
+        raise DataError(f"{lacks}; name one of {files.names_text(names)}.")
     if len(names) > 1:
         others = ", ".join(repr(name) for name in names[1:6])
         first = f"of '{look.path}' the first sheet {names[0]!r} is read, and not {others}; "
@@ -209,8 +200,8 @@ def read_table(path: PathLike | Sequence[PathLike], *, texts: Collection[str] = 
 
 
 def _read(look: Look, texts: Collection[str]) -> Frame:
-    path, kind = look.path, plain_name(look.path).suffix.lower()
-    check_there(path)
+    path, kind = look.path, files.plain_name(look.path).suffix.lower()
+    files.check_there(path)
     if kind in TEXT:
         return _frame_of_texts(look, texts)
     if kind in (".jsonl", ".ndjson"):
@@ -219,7 +210,7 @@ def _read(look: Look, texts: Collection[str]) -> Frame:
         return read_sheet(look)
     if kind in (".parquet", ".feather", ".arrow") or parquet_files(path) != [path]:
         return _frame_of_arrow(path, kind)
-    raise DataError(unknown_ending(path, TABLES) + ".")
+    raise DataError(files.unknown_ending(path, TABLES) + ".")
 
 
 def _texts(look: Look) -> tuple[list[str], list[tuple[int, list[str]]], str]:
@@ -242,7 +233,7 @@ def _texts(look: Look) -> tuple[list[str], list[tuple[int, list[str]]], str]:
 def _names(names: list[str], n: int, path: Path) -> list[str]:
     if not n:
         raise DataError(f"'{path}' has names of columns, and no rows; give a file with data.")
-    return numbered(names, path)
+    return files.numbered(names, path)
 
 
 def _decoded(look: Look) -> str:
@@ -281,7 +272,7 @@ def _records(
                 raise wrong_width(fields, width, delimiter, number, path)
             yield number, fields
     except csv.Error as error:
-        raise at_line(before + reader.line_num, path, f": {error}; fix it.") from error
+        raise files.at_line(before + reader.line_num, path, f": {error}; fix it.") from error
 
 
 def _frame_of_texts(look: Look, as_texts: Collection[str]) -> Frame:
@@ -331,11 +322,11 @@ def _refuse_typing_errors(path: Path, name: str, texts: list[str], lines: Sequen
     wrong = {text for text in {*texts} if not is_missing(text) and not read_numerals([text])}
     others = [i for i, text in enumerate(texts) if text in wrong]
     if 0 < len(others) <= TYPING_ERRORS * sum(not is_missing(text) for text in texts):
-        wrong_one, instead = texts[others[0]][:40], other_use("the column", [name])
+        wrong_one, instead = texts[others[0]][:40], files.other_use("the column", [name])
         what = f", column {name!r}: {wrong_one!r} is not a number, as most others are "
         what += f"({len(others)} are not); fix it, leave the field empty if the value is missing, "
         category = ", or make it a category: " + as_kind(name, "category") + "."
-        raise at_line(lines[others[0]], path, what + instead + category)
+        raise files.at_line(lines[others[0]], path, what + instead + category)
 
 
 def _warn_of_units(path: Path, name: str, texts: list[str]) -> None:
@@ -357,9 +348,9 @@ def _frame_of_records(look: Look) -> Frame:
         try:
             rows[number] = json.loads(line)
         except json.JSONDecodeError as error:
-            raise at_line(number, path, f": {error}; fix it.") from error
+            raise files.at_line(number, path, f": {error}; fix it.") from error
         if not isinstance(rows[number], dict):
-            raise at_line(number, path, " is not an object of names and values; fix it.")
+            raise files.at_line(number, path, " is not an object of names and values; fix it.")
     names = list(dict.fromkeys(name for row in rows.values() for name in row))
     if not names:
         raise DataError(f"'{path}' is empty; give a file with data.")
@@ -369,7 +360,7 @@ def _frame_of_records(look: Look) -> Frame:
 
 def _frame_of_arrow(path: Path, kind: str) -> Frame:
     feather = kind in (".feather", ".arrow")
-    with decoding(path, "Feather file" if feather else "Parquet file"):
+    with files.decoding(path, "Feather file" if feather else "Parquet file"):
         module = require("pyarrow.feather" if feather else "pyarrow.parquet", "io")
         frame = take_apart(module.read_table(path))
     dtypes = {name: "int" for name, dtype in frame.dtypes.items() if "int" in str(dtype)}

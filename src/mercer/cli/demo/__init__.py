@@ -1,16 +1,9 @@
 """``mercer demo``: what kernel PCA can do, in about a minute; a table, a report and models."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from mercer.cli.options import command, console, output_folder, tables
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from mercer.cli.demo.study import Found, Results
 
 
 @command(short_help="See what it does, on images of digits; writes a report.")
@@ -38,7 +31,7 @@ def demo(output: Path) -> None:
         _print(results, output)
 
 
-def _print(results: Results, folder: Path) -> None:
+def _print(results: Any, folder: Path) -> None:
     from mercer.cli.demo.report import in_words
 
     terminal = console.Terminal(highlight=False)
@@ -56,7 +49,7 @@ def _print(results: Results, folder: Path) -> None:
     terminal.print("Next:    mercer fit YOURS.csv -o yours.mercer\n", soft_wrap=True)
 
 
-def _denoising_table(studies: list[Found]) -> Table:
+def _denoising_table(studies: Any) -> Any:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 

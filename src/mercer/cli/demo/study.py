@@ -1,7 +1,5 @@
 """Everything that the demo fits and measures, once: handwritten digits, and a table of wines."""
 
-from __future__ import annotations
-
 import tempfile
 import time
 from collections.abc import Callable, Mapping

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mercer import preimage
 from mercer._base.files import atomic_file
 from mercer._base.linalg import square_sums
 from mercer._base.numbers import check_choice, check_one_of
@@ -15,16 +16,6 @@ from mercer.io.model_file.onnx_kernels import Graph, RadialNodes, Traced, kernel
 from mercer.kernels import Linear, RadialKernel
 from mercer.model import Subspace, model_of
 from mercer.model.model import OnTables
-from mercer.preimage import (
-    Auto,
-    FixedPoint,
-    InverseDot,
-    Nearest,
-    PreImageSolver,
-    Shrunk,
-    Smoother,
-    as_preimage,
-)
 from mercer.preimage._sweep import Sweep
 from mercer.preimage.fixed_point import CANCELLED
 from mercer.preimage.nearest import SupportScores
@@ -151,9 +142,9 @@ class _Nodes:
             return self.g.with_axis("Squeeze", self.residual, 1)
         if name == "denoise":
             Z, solver = self._matched, model.preimage_
-            if isinstance(solver, Shrunk):
+            if isinstance(solver, preimage.Shrunk):
                 Z = Z * solver.shrinkage(model.explained_variance_)[None]
-                solver = as_preimage(solver.preimage)
+                solver = preimage.as_preimage(solver.preimage)
             return self._preimage(solver, Z)
         inside = (self.scores * self.scores) @ model.score_.inside[:, None]
         novelty = inside + self.residual * model.score_.outside
@@ -214,21 +205,21 @@ class _Nodes:
         """In float64: constants of the graph shall bring no rounding of their own."""
         return _as_type(self.subspace, np.float64)
 
-    def _preimage(self, solver: PreImageSolver, Z: Traced) -> Traced:
+    def _preimage(self, solver: preimage.PreImageSolver, Z: Traced) -> Traced:
         """The rows that ``solver`` finds for the scores Z of the input, (n, d)."""
         g, subspace = self.g, self.subspace
-        if isinstance(solver, Auto):
+        if isinstance(solver, preimage.Auto):
             solver = solver.choose(subspace, has_start=True)
         kernel, S = subspace.kernel, subspace.support
-        if isinstance(solver, FixedPoint) and kernel.radial is not None:
+        if isinstance(solver, preimage.FixedPoint) and kernel.radial is not None:
             return self._fixed_point(solver, kernel.radial, Z)
-        if isinstance(solver, InverseDot) and isinstance(kernel, Linear):
+        if isinstance(solver, preimage.InverseDot) and isinstance(kernel, Linear):
             # Φ_S γ is itself a point of input space: x̂ = Sᵀ (c + B z), the inverse of PCA.
             axes, mean = np.asarray(subspace.coef.T @ S), np.asarray(subspace.mean @ S)
             return Z @ axes + mean[None]
-        if isinstance(solver, Smoother):
+        if isinstance(solver, preimage.Smoother):
             return self._smoother(solver, Z)
-        if isinstance(solver, Nearest):
+        if isinstance(solver, preimage.Nearest):
             known = SupportScores(self._wide)
             own = square_sums(known.scores)[None] + known.residual[None]
             return g.xp.take(S, g.place_of("ArgMin", Z @ (-2 * known.scores.T) + own))
@@ -236,7 +227,7 @@ class _Nodes:
         others = "(also 'nearest', and 'fixed_point' for radial kernels), or leave 'denoise' out."
         raise ModelFileError(f"{what}; call model.set_params(preimage='smoother') first {others}")
 
-    def _fixed_point(self, solver: FixedPoint, kernel: RadialKernel, Z: Traced) -> Traced:
+    def _fixed_point(self, solver: preimage.FixedPoint, kernel: RadialKernel, Z: Traced) -> Traced:
         """Mika's iteration, unrolled; :mod:`mercer.preimage.fixed_point` has it in NumPy."""
         g, subspace = self.g, self.subspace
         xp, radial = g.xp, RadialNodes(g, kernel, subspace.support)
@@ -263,7 +254,7 @@ class _Nodes:
             Y = xp.where(stopped, Y, xp.where(good, image, start))
         return Y + radial.origin
 
-    def _smoother(self, solver: Smoother, Z: Traced) -> Traced:
+    def _smoother(self, solver: preimage.Smoother, Z: Traced) -> Traced:
         g, subspace = self.g, self.subspace
         products = SupportScores(self._wide).products
         similarity = Z @ products[:, :-1].T + products[None, :, -1]
