@@ -73,11 +73,7 @@ def write_atomic(path: str | os.PathLike[str], write: Callable[[BinaryIO], objec
 def atomic_folder(path: Path, may_replace: Callable[[Path], str | None]) -> Iterator[Path]:
     """A folder to fill that takes its place at the end of the block.
 
-    Parameters
-    ----------
-    path : Path
-    may_replace : callable
-        Is given an old folder of that name; what it says is the reason not to replace it.
+    What ``may_replace`` says of an old folder of that name is the reason not to replace it.
     """
     path = path.resolve()
     if path.exists() and (reason := may_replace(path)):
@@ -213,12 +209,7 @@ def stamps(paths: Iterable[Path]) -> dict[Path, tuple[int, int, int]]:
 
 
 class FileWatch:
-    """Notices that files are cut, rewritten, replaced or removed after they were opened.
-
-    Parameters
-    ----------
-    paths : files, or folders of which every file counts
-    """
+    """Notices that files, or those in folders, are cut, rewritten or removed after opening."""
 
     def __init__(self, paths: Iterable[Path]) -> None:
         self._paths = list(paths)

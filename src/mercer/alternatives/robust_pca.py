@@ -297,25 +297,11 @@ def shrink(A: Array, tau: float | Array) -> Array:
 
 
 def shrink_singular_values(A: Array, tau: float, start: Array) -> tuple[Array, Array, Array]:
-    """The minimiser U s Vᵀ of τ‖L‖_* + ‖L - A‖²/2, in factors.
+    """The minimiser U s Vᵀ of τ‖L‖_* + ‖L - A‖²/2, in factors: (n, r), (r,) and (r, d).
 
-    Only the triplets above τ are computed, from a Krylov basis that begins at ``start`` and grows
-    by blocks of residuals; the complete decomposition takes over when many are above it.
-
-    Parameters
-    ----------
-    A : (n, d) array
-    tau : float
-    start : (d, k) array
-        Guesses of leading right singular vectors: those of the step before, and something new.
-
-    Returns
-    -------
-    (n, r) array, (r,) array of shrunk singular values, (r, d) array
-
-    Notes
-    -----
-    O(n d r) time for r triplets above τ.
+    Only the triplets above τ are computed, from a Krylov basis that begins at ``start`` (d, k), the
+    leading right singular vectors of the step before and something new, and grows by blocks of
+    residuals; the complete decomposition takes over when many are above it. O(n d r) time.
     """
     found = _leading(A, tau, start)
     if found is None:
@@ -364,19 +350,9 @@ def split_rows(
 
     What principal component pursuit does to a row when the row space is known: gross errors in a
     few columns do not move ``ℓ``, while a least-squares projection smears them over all columns.
-    Missing values (NaN) are left out of the norm. Alternating directions, one penalty per row; a
-    row stops by itself, so that no row depends on its company.
-
-    Parameters
-    ----------
-    X : (n, d) array, NaN where a value is missing
-    project : function of (n, d) arrays
-        Orthogonal projection of rows onto the subspace.
-    max_iter : int
-
-    Returns
-    -------
-    (n, d) array in the subspace, and (n, d) sparse array, zero where a value is missing
+    Missing values (NaN) are left out of the norm, and zero in s. Alternating directions, one
+    penalty per row; a row stops by itself, so that no row depends on its company. ``project`` takes
+    (n, d) rows onto the subspace.
     """
     observed = ~np.isnan(X)
     X = np.where(observed, X, 0.0)

@@ -203,12 +203,7 @@ class Recipe:
         self.make()
 
     def make(self, checkpoint: Path | None = None) -> Any:
-        """The estimator, unfitted.
-
-        Parameters
-        ----------
-        checkpoint : where a fit on landmarks keeps its state, if it can be resumed
-        """
+        """The estimator, unfitted; ``checkpoint`` is where a fit on landmarks keeps its state."""
         own = {name: getattr(self, name) for name in _BELONGS if name not in ("landmarks", "time")}
         own["n_kernels"] = own.pop("kernels")
         parameters: dict[str, Any] = {

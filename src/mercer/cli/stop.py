@@ -29,13 +29,9 @@ def _raise_terminated(_signum: int, _frame: object) -> None:
 def interruptible(work: Callable[[], int], hurry: Callable[[BaseException], Any]) -> int:
     """The result of ``work()``, or the exception that it or a signal raised.
 
-    Parameters
-    ----------
-    work : callable
-        Runs in a thread, so that the main thread stays free for signals.
-    hurry : callable
-        Called with the signal's exception if the work goes on in spite of it, or if a second
-        signal comes; should end the process.
+    The work runs in a thread, so that the main thread stays free for signals. ``hurry`` is called
+    with the signal's exception if the work goes on in spite of it, or if a second signal comes, and
+    should end the process.
     """
     if threading.current_thread() is not threading.main_thread():
         return work()  # only the main thread gets signals

@@ -40,34 +40,19 @@ def _can(words: str, usual: bool = False) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
-    """What an estimator accepts beside arrays.
+    """What an estimator accepts beside arrays."""
 
-    Attributes
-    ----------
-    tables : pandas and polars frames, whose names are remembered
-    sparse : SciPy's sparse matrices
-    objects : lists of any Python objects, with a kernel of them
-    precomputed : a kernel matrix
-    files : paths and row sources in ``fit``
-    dask : dask arrays and frames in ``fit``
-    missing : NaN in ``fit``
-    weights : ``sample_weight``
-    streaming : ``partial_fit``
-    onnx : :func:`mercer.export_onnx`
-    experimental : names and defaults may change
-    """
-
-    tables: bool = _can("tables", True)
-    sparse: bool = _can("sparse matrices")
-    objects: bool = _can("objects")
-    precomputed: bool = _can("kernel matrix")
-    files: bool = _can("files", True)
-    dask: bool = _can("dask", True)
-    missing: bool = _can("missing values")
-    weights: bool = _can("weights")
-    streaming: bool = _can("chunks")
-    onnx: bool = _can("ONNX")
-    experimental: bool = _can("experimental")
+    tables: bool = _can("tables", True)  #: pandas and polars frames, whose names are remembered
+    sparse: bool = _can("sparse matrices")  #: SciPy's sparse matrices
+    objects: bool = _can("objects")  #: lists of any Python objects, with a kernel of them
+    precomputed: bool = _can("kernel matrix")  #: a kernel matrix
+    files: bool = _can("files", True)  #: paths and row sources in ``fit``
+    dask: bool = _can("dask", True)  #: dask arrays and frames in ``fit``
+    missing: bool = _can("missing values")  #: NaN in ``fit``
+    weights: bool = _can("weights")  #: ``sample_weight``
+    streaming: bool = _can("chunks")  #: ``partial_fit``
+    onnx: bool = _can("ONNX")  #: :func:`mercer.export_onnx`
+    experimental: bool = _can("experimental")  #: names and defaults may change
 
 
 #: Arguments, and attributes or methods, that neighbours have → what to write here.

@@ -31,21 +31,15 @@ Lack = Callable[[Any, str], str | None]
 
 @dataclass(frozen=True)
 class Verb:
-    """What a method was declared to be.
+    """What a method was declared to be."""
 
-    Attributes
-    ----------
-    takes : str or None
-        What it gets as X: ``"rows"`` checked and in memory; ``"blocks"``, and it answers each row
-        by itself; ``"source"``, rows where they are; ``"missing"``, rows with NaN; or, as Z,
-        ``"scores"``. ``"row"``: x, x0 and x1 are single rows. ``"model"``: nothing but a fitted
-        model. ``"data"``: rows as they were given, for a fit to come. None: all as given.
-    gives : str or None
-        ``"rows"`` of the model's columns; ``"tables"``, several of these; ``"points"`` with a
-        report; ``"scores"`` and ``"numbers"`` of each row; ``"self"``; else something of its own.
-    """
-
+    #: What it gets as X: ``"rows"`` checked and in memory; ``"blocks"``, and it answers each row by
+    #: itself; ``"source"``, rows where they are; ``"missing"``, rows with NaN; or, as Z,
+    #: ``"scores"``. ``"row"``: x, x0 and x1 are single rows. ``"model"``: nothing but a fitted
+    #: model. ``"data"``: rows as they were given, for a fit to come. None: all as given.
     takes: str | None
+    #: ``"rows"`` of the model's columns; ``"tables"``, several of these; ``"points"`` with a
+    #: report; ``"scores"`` and ``"numbers"`` of each row; ``"self"``; else something of its own
     gives: str | None
     name: str
     place: int

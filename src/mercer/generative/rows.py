@@ -134,21 +134,14 @@ class RowMixtures:
 
 @dataclass(frozen=True)
 class Column:
-    r"""The way back of a number: :math:`Q(F(x))`, F of the draws and Q of the data.
+    r"""The way back of a number: :math:`Q(F(x))`, F of the draws and Q of the data."""
 
-    Attributes
-    ----------
-    drawn, rank : (m,) arrays
-        Different values of the draws, and the ranks of the data that they stand at.
-    known : (n,) array
-        The values of the data in order.
-    jumps : (n - 1,) array of bool
-        Between which neighbouring values of the data no others come out.
-    """
-
+    #: drawn, rank: (m,), different values of the draws, and the ranks of the data that they
+    #: stand at
     drawn: Array
     rank: Array
-    known: Array
+    known: Array  #: (n,), the values of the data in order
+    #: (n - 1,), between which neighbouring values of the data no others come out
     jumps: Array
 
     @classmethod
@@ -185,22 +178,14 @@ class Apart:
     """How near to a row is too near: as few rows are to their own nearest neighbour.
 
     Rows that repeat in the data are no one's in particular, and new rows may be equal to them.
-
-    Attributes
-    ----------
-    rows : (m, d) array
-        Those that do not repeat, around 0 and of size 1: squares of distances neither over- nor
-        underflow.
-    middle : (d,) array
-    size : float
-    least : float
-        The distance, in these units.
     """
 
+    #: (m, d), those that do not repeat, around 0 and of size 1: squares of distances neither
+    #: over- nor underflow
     rows: Array
-    middle: Array
+    middle: Array  #: (d,) array
     size: float
-    least: float
+    least: float  #: the distance, in these units
 
     @classmethod
     def of(cls, rows: Array) -> Apart:

@@ -27,18 +27,11 @@ BLOCK = 16
 
 @dataclass(frozen=True, eq=False)
 class KernelGram(GramOperator):
-    """The matrix of a kernel between rows, whose entries can be computed again.
+    """The matrix of a kernel between rows, whose entries can be computed again."""
 
-    Attributes
-    ----------
-    basis : the rows, packed
-    diag : (n,) the diagonal, exact
-    spot : a few rows of the matrix by the kernel's definition
-    """
-
-    basis: Basis
-    diag: Array
-    spot: SpotCheck
+    basis: Basis  #: the rows, packed
+    diag: Array  #: (n,) the diagonal, exact
+    spot: SpotCheck  #: a few rows of the matrix by the kernel's definition
 
     def diagonal(self) -> Array:
         return self.diag

@@ -38,10 +38,6 @@ class NpyRows(Source):
 
     Plain reads rather than a memory map: what has been read does not stay in the process's memory,
     and a file that is cut short meanwhile gives an error, where a map would kill the process.
-
-    Parameters
-    ----------
-    path : Path
     """
 
     def __init__(self, path: Path) -> None:
@@ -159,11 +155,7 @@ _SPARSE = 1000
 class ZarrRows(Source):
     """A two-dimensional Zarr array, read one row of its chunks at a time.
 
-    Parameters
-    ----------
-    path : Path
-    array : str, optional
-        Its name inside a group; not needed where the group holds one array.
+    ``array`` is its name inside a group, not needed where the group holds one array.
     """
 
     def __init__(self, path: Path, array: str | None = None) -> None:
@@ -265,13 +257,8 @@ def _refuse_large(what: str, size: int, instead: str = "give a part of its rows 
 class ParquetRows(Source):
     """A Parquet file, or a folder whose files (in the order of their names) hold the same columns.
 
-    Row groups are decoded in small batches, so that memory does not grow with their size.
-
-    Parameters
-    ----------
-    path : Path
-    columns : names, optional
-        Columns to use; all if not given. Missing values are refused when they are met.
+    Row groups are decoded in small batches, so that memory does not grow with their size. Missing
+    values are refused when they are met.
     """
 
     def __init__(self, path: Path, columns: Names | None = None) -> None:

@@ -26,16 +26,11 @@ FAN_IN = 8
 
 
 class DaskRows(Source):
-    """A dask array or data frame.
+    """A dask array (n, d) or data frame.
 
     Works with whatever scheduler dask uses: threads, a ``LocalCluster``, or the cluster of an
-    existing ``distributed.Client``.
-
-    Parameters
-    ----------
-    collection : dask array (n, d), or dask data frame
-        Partitions should be read from files inside their tasks: data that a client has scattered
-        are lost with the worker that holds them.
+    existing ``distributed.Client``. Partitions should be read from files inside their tasks: data
+    that a client has scattered are lost with the worker that holds them.
     """
 
     def __init__(self, collection: Any) -> None:

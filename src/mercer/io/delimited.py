@@ -32,16 +32,10 @@ class CsvRows(Source):
     A compressed file is unpacked while it is read, again from its beginning for each read: passes
     over all rows cost little more, single rows as much as all before them.
 
-    One pass over its lines counts the rows. Numbers are parsed when they
-    are read, and cached after a pass over all rows if they take at most 64 MB: by pyarrow where
-    it is installed and the file is plain (no quotes), else by NumPy. Whatever is wrong is reported
-    with its line. Where ``allow_nan`` is set, empty fields, ``NA`` and the like are read as NaN.
-
-    Parameters
-    ----------
-    path : Path, or a look at the file
-    columns : names, optional
-        Columns to use; all if not given.
+    One pass over its lines counts the rows. Numbers are parsed when they are read, and cached after
+    a pass over all rows if they take at most 64 MB: by pyarrow where it is installed and the file
+    is plain (no quotes), else by NumPy. Whatever is wrong is reported with its line. Where
+    ``allow_nan`` is set, empty fields, ``NA`` and the like are read as NaN.
     """
 
     def __init__(self, path: Path | Look, columns: Names | None = None) -> None:

@@ -28,12 +28,7 @@ def find_images(folder: Path) -> list[Path]:
 
 
 class ImageRows(Source):
-    """The images of a folder as rows of ink from 0 to 1, decoded when they are read.
-
-    Parameters
-    ----------
-    paths : PNG files of one size; grey if the first is, else colour
-    """
+    """PNG files of one size as rows of ink from 0 to 1, decoded when read; grey if the first is."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._pillow = require("PIL.Image", "io")

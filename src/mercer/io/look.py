@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, takewhile
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Self
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -73,19 +73,12 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Dialect:
-    """The form of a text file.
+    """The form of a text file."""
 
-    Attributes
-    ----------
-    delimiter : comma, semicolon, tab or bar, whichever the first line has most of
-    fields : those of the first line
-    named : whether they are names: one of them at least is neither a number nor missing
-    place, line : byte and number of the first line of numbers
-    """
-
-    delimiter: str
-    fields: tuple[str, ...]
-    named: bool
+    delimiter: str  #: comma, semicolon, tab or bar, whichever the first line has most of
+    fields: tuple[str, ...]  #: those of the first line
+    named: bool  #: whether they are names: one of them at least is neither a number nor missing
+    #: place, line: byte and number of the first line of numbers
     place: int
     line: int
 
@@ -108,23 +101,13 @@ class Look(os.PathLike[str]):
 
     Nothing is read before it is asked for, and a text file is opened once: for its form, its first
     rows, its fingerprint and, if it is short, all of its bytes.
-
-    Parameters
-    ----------
-    path : Path
-    header_row : int, optional
-        The line of a text file or sheet, from 1, that has the names of the columns; found if not
-        given.
-    sheet : str, optional
-        Of a workbook: name, or number from 1; the first if not given.
-    array : str, optional
-        Of an .npz archive or a Zarr store: which array.
     """
 
     path: Path
+    #: The line of a text file or sheet, from 1, that has the names of the columns; found if None.
     header_row: int | None = None
-    sheet: str | None = None
-    array: str | None = None
+    sheet: str | None = None  #: of a workbook: name, or number from 1; the first if None
+    array: str | None = None  #: of an .npz archive or a Zarr store: which array
 
     def __post_init__(self) -> None:
         self.kind = self.path.suffix.lower()
@@ -133,7 +116,7 @@ class Look(os.PathLike[str]):
         return os.fspath(self.path)
 
     @classmethod
-    def at(cls, path: PathLike, array: str | None = None) -> Self:
+    def at(cls, path: PathLike, array: str | None = None) -> "Look":
         """A look at a file; one that was taken already is used again."""
         return path if isinstance(path, Look) else cls(Path(path), array=array)
 
@@ -225,20 +208,12 @@ class Look(os.PathLike[str]):
 
 @dataclass(frozen=True)
 class Beginning:
-    """The first bytes of a text file.
+    """The first bytes of a text file."""
 
-    Attributes
-    ----------
-    lines : how many to the first that is not blank or a comment
-    bytes : to ``LOOK`` bytes beyond these
-    complete : whether they are all
-    fingerprint : of the file; nothing if it is compressed
-    """
-
-    lines: int
-    bytes: bytes
-    complete: bool
-    fingerprint: str
+    lines: int  #: how many to the first that is not blank or a comment
+    bytes: bytes  #: to ``LOOK`` bytes beyond these
+    complete: bool  #: whether they are all
+    fingerprint: str  #: of the file; nothing if it is compressed
 
 
 def sniff(beginning: Beginning, path: Path, header_row: int | None = None) -> Dialect:

@@ -257,16 +257,9 @@ def open_server(
 ) -> Iterator[Served]:
     """A server for one person; at the end of the block its folder is removed.
 
-    Parameters
-    ----------
-    path : Path, optional
-        Rows or a model to begin with.
-    host, port
-        Where to listen; a port of 0 is chosen by the system.
-    token : str, optional
-        Random if not given, which is allowed on loopback only.
-    largest : int
-        Bytes of an upload.
+    It begins with the rows or the model at ``path``, on a port that the system chooses if it is 0,
+    and takes uploads of at most ``largest`` bytes. Without a token one is drawn, which is allowed
+    on loopback only.
     """
     wide = not is_loopback(host)
     if wide and token is None:

@@ -210,24 +210,13 @@ def from_features(
 def project_onto(
     model: Subspace, points: Rows, K: Array, products: Array, floor: float = 1e-12
 ) -> tuple[Array, Subspace]:
-    """A model's directions and mean, seen through the span of the kernels of these points.
+    """A model's directions and mean, seen through the span of the kernels of these m points.
 
     Of all orthonormal directions in the span the ones nearest to the model's (the polar factor of
-    their projections), so that each component keeps its meaning and its sign.
-
-    Parameters
-    ----------
-    model : Subspace
-    points : m points
-    K : (m, m) kernel between them
-    products : (m, q + 1)
-        ``k(points, S) [B, c]`` with the model's support S.
-    floor : float
-        Directions of the span with less than this share of its largest one are left out.
-
-    Returns
-    -------
-    (q, q) array of the cosines between new and old directions, and the subspace.
+    their projections), so that each component keeps its meaning and its sign. ``K`` (m, m) is the
+    kernel between the points, ``products`` (m, q + 1) are ``k(points, S) [B, c]`` with the model's
+    support S; directions of the span with less than ``floor`` of its largest one are left out.
+    Returns the (q, q) cosines between new and old directions, and the subspace.
     """
     R = whiten(K, floor)
     inside = R.T @ products  # coordinates of the model's directions and mean

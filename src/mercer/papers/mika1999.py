@@ -87,20 +87,9 @@ def table1(
 ) -> dict[str, dict[float, Array]]:
     """Table 1: the error ratios linear / kernel for 1 to 9 components.
 
-    Parameters
-    ----------
-    draws : int
-    denoisers : mapping of name to function, optional
-        By default the paper's: eq. (10) from the noisy point.
-    sigmas : sequence of float
-    center : bool
-        Centre in feature space.
-    seed : int
-
-    Returns
-    -------
-    dict
-        name → σ → (draws, 9) array of ratios; take medians over the draws.
+    By the name of each denoiser (by default the paper's, eq. (10) from the noisy point) and by σ a
+    (draws, 9) array; take medians over the draws. Centred in feature space unless ``center`` is
+    false.
     """
     methods = denoisers if denoisers is not None else {"fixed point": denoise_with(FixedPoint())}
     result = {name: {sigma: np.empty((draws, 9)) for sigma in sigmas} for name in methods}

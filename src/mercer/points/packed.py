@@ -176,20 +176,13 @@ def _reach(norms: float, wide: float, is_kinked: bool) -> float:
 
 @dataclass(frozen=True)
 class Head:
-    """How the columns of a basis are split; the same for all rows that meet it.
+    """How the columns of a basis are split; the same for all rows that meet it."""
 
-    Attributes
-    ----------
-    columns : (h,) the dense columns
-    mean : (h,) what they are shifted by; zeros for kernels that notice a shift
-    place : (d,) the number of each column in the tail, -1 for those in the head, -2 for the rest
-    size : columns in the tail
-    """
-
-    columns: Array
-    mean: Array
+    columns: Array  #: (h,) the dense columns
+    mean: Array  #: (h,) what they are shifted by; zeros for kernels that notice a shift
+    #: (d,) the number of each column in the tail, -1 for those in the head, -2 for the rest
     place: Array
-    size: int
+    size: int  #: columns in the tail
 
     @classmethod
     def of(cls, rows: SparseRows, *, shift: bool) -> Head:
@@ -215,26 +208,16 @@ class Head:
 
 @dataclass(frozen=True)
 class SparsePacked:
-    """Sparse rows ready for tiles.
+    """Sparse rows ready for tiles."""
 
-    Attributes
-    ----------
-    head : (n, h) the dense columns, shifted, in float64
-    tail : (n, c) the other columns of the basis, in float64
-    rest : (n,) the squares of what is in no column of the basis
-    norms : (n,) squared lengths of the rows as they are here
-    thin : (n, h) the entries of a head of few, not shifted; None for a head of many
-    shift : (h,) what the head was shifted by
-    dtype : of the tiles
-    """
-
-    head: Array
-    tail: SparseRows
-    rest: Array
-    norms: Array
+    head: Array  #: (n, h) the dense columns, shifted, in float64
+    tail: SparseRows  #: (n, c) the other columns of the basis, in float64
+    rest: Array  #: (n,) the squares of what is in no column of the basis
+    norms: Array  #: (n,) squared lengths of the rows as they are here
+    #: (n, h) the entries of a head of few, not shifted; None for a head of many
     thin: SparseRows | None
-    shift: Array
-    dtype: np.dtype
+    shift: Array  #: (h,) what the head was shifted by
+    dtype: np.dtype  #: of the tiles
 
     @classmethod
     def of(

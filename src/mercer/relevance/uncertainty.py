@@ -46,28 +46,15 @@ from mercer.relevance.measure import TASK, jacobians, summed
 
 @dataclass(frozen=True)
 class Directions:
-    """Orthonormal directions w_1 … w_q and further ones, turned to the axes of some rows.
-
-    Attributes
-    ----------
-    subspace : Subspace
-    landmarks : (l, d) array, or sparse rows
-    products : (l, q) array
-        P.
-    root : (l, p) array
-        R.
-    turn : (q + p, r) array
-        From the directions to the r leading principal axes of the rows.
-    shift : (r,) array
-        The mean of the turned coordinates; zero for an uncentred model.
-    """
+    """Orthonormal directions w_1 … w_q and further ones, turned to the axes of some rows."""
 
     subspace: Subspace
-    landmarks: Any
-    products: Array
-    root: Array
+    landmarks: Any  #: (l, d) array, or sparse rows
+    products: Array  #: (l, q), P
+    root: Array  #: (l, p), R
+    #: (q + p, r), from the directions to the r leading principal axes of the rows
     turn: Array
-    shift: Array
+    shift: Array  #: (r,), the mean of the turned coordinates; zero for an uncentred model
 
     @classmethod
     def of(
@@ -121,30 +108,17 @@ class Directions:
 
 @dataclass(frozen=True)
 class GroupSums(linalg.Sums):
-    """Weighted sums over rows in r directions, for each of G groups and for all.
+    """Weighted sums over rows in r directions, for each of G groups and for all."""
 
-    Attributes
-    ----------
-    weight : (G,)        Σ w
-    linear : (G, r)      Σ w z
-    square : (G, r, r)   Σ w z zᵀ
-    total : (G,)         Σ w t, with t the squared distance to the mean
-    spread : float       Σ w²
-    fourth : (r, r)      Σ w² z_k² z_l²
-    cross : (r,)         Σ w² z_k² t
-    second : (r,)        Σ w² z_k²
-    totals : (2,)        Σ w² t and Σ w² t²
-    """
-
-    weight: Array
-    linear: Array
-    square: Array
-    total: Array
-    spread: float
-    fourth: Array
-    cross: Array
-    second: Array
-    totals: Array
+    weight: Array  #: (G,)        Σ w
+    linear: Array  #: (G, r)      Σ w z
+    square: Array  #: (G, r, r)   Σ w z zᵀ
+    total: Array  #: (G,)         Σ w t, with t the squared distance to the mean
+    spread: float  #: Σ w²
+    fourth: Array  #: (r, r)      Σ w² z_k² z_l²
+    cross: Array  #: (r,)         Σ w² z_k² t
+    second: Array  #: (r,)        Σ w² z_k²
+    totals: Array  #: (2,)        Σ w² t and Σ w² t²
 
     @classmethod
     def of(cls, Z: Array, t: Array, w: Array, group: Array, groups: int) -> GroupSums:

@@ -200,15 +200,9 @@ def _trial(
 ) -> tuple[Array, ...]:
     """Masked values, in the Gaussian's units, and what each setting says of them.
 
-    Returns
-    -------
-    truth : (v,) array
-    linear : (strengths, v) array
-    kernel : (noises, v) array
-    around : (v,) array
-        A draw's deviation from the mean.
-    left, count : (v,) arrays
-        Of the row: what the linear answer leaves of its variance, and its share of missing values.
+    Returns the truth (v,); the linear answers (strengths, v) and those of the kernel (noises, v); a
+    draw's deviation from the mean (v,); and of the row of each, (v,), what the linear answer leaves
+    of its variance, and its share of missing values.
     """
     base = fit_gaussian(known)
     given = np.where(masked, np.nan, rows)

@@ -245,20 +245,14 @@ MAX_ROUNDS = 50
 
 @dataclass(frozen=True)
 class Trust:
-    """What grew out of the start.
+    """What grew out of the start."""
 
-    Attributes
-    ----------
-    trusted : (n,) bool
-    excess : (n,) array
-        How far the distance to trusted rows lies above their median, in spreads of the logarithm.
-    grouped : (n,) bool
-        Rows that are not trusted, but as close to each other as trusted ones: a group of its own.
-    rounds : int
-    """
-
-    trusted: Array
+    trusted: Array  #: (n,) bool
+    #: (n,), how far the distance to trusted rows lies above their median, in spreads of the
+    #: logarithm
     excess: Array
+    #: (n,), rows that are not trusted, but as close to each other as trusted ones: a group of
+    #: its own
     grouped: Array
     rounds: int
 
@@ -266,17 +260,10 @@ class Trust:
 def trusted_rows(X: RowsLike, kernel: Kernel) -> Trust:
     """Rows that belong to the bulk of the data.
 
-    Parameters
-    ----------
-    X : (n, d) rows, or n objects
-    kernel : Kernel
-        Measures objects, by their distance in feature space; rows are measured by themselves, so
-        that a width that has yet to be found plays no part.
-
-    Notes
-    -----
-    O(n r d) time for r = min(n, 2000) references. Of more than 3,000 rows as many are drawn, from
-    which trust grows; the others are measured by where it ends.
+    The kernel measures objects, by their distance in feature space; vectors are measured by
+    themselves, so that a width that has yet to be found plays no part. O(n r d) time for r = min(n,
+    2000) references. Of more than 3,000 rows as many are drawn, from which trust grows; the others
+    are measured by where it ends.
     """
     points = kernel.points(X)
     n = len(points)

@@ -29,16 +29,8 @@ BLOCK = 1024
 class LowRankScreen:
     """q from ``K ≈ F Fᵀ``, with each row's own term put right; O(n m (m + r)) time per screening.
 
-    Attributes
-    ----------
-    F : (n, r)
-    gram : (r, r)
-        FᵀF / n.
-    squares : (n,)
-        Diagonal of F (FᵀF/n) Fᵀ.
-    left : (n,)
-        What F leaves of the diagonal of K.
-    diag : (n,)
+    ``F`` is (n, r) and ``gram`` FᵀF / n; ``squares`` is the diagonal of F (FᵀF/n) Fᵀ, and ``left``
+    what F leaves of the diagonal of K.
     """
 
     is_exact = False

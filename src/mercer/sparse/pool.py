@@ -66,16 +66,8 @@ def construct(
 ) -> Ascent:
     """Add the kernels of a pool while they gain; all weights are re-optimised after each entry.
 
-    Parameters
-    ----------
-    start : Likelihood
-        Where to start; its pool holds the candidates.
-    excess : float
-        A candidate may enter if q/S > 1 + ``excess`` ...
-    least_gain : float
-        ... and if it gains this much per row.
-    limit : int, optional
-        Stop as soon as there are more kernels than this.
+    A candidate of ``start.pool`` may enter if q/S > 1 + ``excess`` and if it gains ``least_gain``
+    per row. It ends as soon as there are more than ``limit`` kernels.
     """
     at, entries, refused = start, 0, np.zeros(len(start.pool), dtype=bool)
     most = len(start.pool) if limit is None else limit

@@ -127,13 +127,8 @@ def is_id_name(name: str) -> bool:
 def decide(frame: Frame, name: str, asked: str | None, scale: str, weight: float) -> Column:
     """The column's kind, with its numbers.
 
-    Parameters
-    ----------
-    frame : Frame
-    name : of the column
-    asked : one of ``KINDS``, ``"date:month+weekday+hour"`` with some of these, or None to decide
-    scale : {"robust", "std", "none"}
-    weight : how much it counts; 1 is what a standardised number does
+    ``asked`` is one of ``KINDS``, ``"date:month+weekday+hour"`` with some of these, or None to
+    decide; a ``weight`` of 1 counts as a standardised number does.
     """
     values, rounded = frame.columns[name], name in frame.exact
     present, cycles = values[~absent(values)], parse_cycles(asked or "") or ()

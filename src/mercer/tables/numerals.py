@@ -38,29 +38,21 @@ _CODE = re.compile(r"\d{3,}")
 
 @dataclass(frozen=True)
 class Numerals:
-    """A column of numbers as it was written.
+    """A column of numbers as it was written."""
 
-    Attributes
-    ----------
-    values : (n,) array, NaN where one is missing
-    form : "int" if all are written as whole numbers, "short" if some are, ``"{} kg"`` or
-        ``"€ {}"`` with a unit, else ""
-    doubtful : whether nothing shows if 1,234 is more than a thousand or a little more than one
-    """
-
-    values: Array
+    values: Array  #: (n,) array, NaN where one is missing
+    #: "int" if all are written as whole numbers, "short" if some are, ``"{} kg"`` or ``"€ {}"``
+    #: with a unit, else ""
     form: str
+    #: Whether nothing shows if 1,234 is more than a thousand or a little more than one
     doubtful: bool = False
 
 
 def read_numerals(texts: Sequence[str], delimiter: str = ",", mark: str = "") -> Numerals | None:
-    """A column as numbers; None if it is not one of numbers.
+    """A column as numbers, from fields without blanks around them; None if it is not of numbers.
 
-    Parameters
-    ----------
-    texts : the fields, without blanks around them
-    delimiter : of the file: where a comma parts the fields, one inside a field parts thousands
-    mark : the decimal mark of other columns, see :func:`decimal_mark`
+    Where a comma is the file's delimiter, one inside a field parts thousands; ``mark`` is the
+    decimal mark of other columns, see :func:`decimal_mark`.
     """
     return numerals_of(texts, numbers_of(texts), delimiter, mark)
 

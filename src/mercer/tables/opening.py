@@ -42,32 +42,18 @@ WHOLE, FIRST_ROWS, LOOK_ROWS = CACHED // 8, 1000, 200_000
 
 @dataclass(frozen=True)
 class Opened:
-    """What a model is fitted to.
+    """What a model is fitted to."""
 
-    Attributes
-    ----------
-    table : Table
-        Its ``rows`` go to ``fit``, its ``label`` as y.
-    encoder : TableEncoder or None
-        Fitted; None where rows of numbers are taken as they are.
-    filler : MissingKernelPCA or None
-        What has filled in missing values, and will fill in those of new rows.
-    note : str
-        What was done about missing values; empty where there are none.
-    kept : (n,) array or None
-        Which rows of the table these are, where some were left out.
-    on_columns : texts
-        What was done with the columns where there is no encoder that would say it.
-    incomplete : str
-        Fingerprint of the vectors before values were filled in; empty where none were missing.
-    """
-
-    table: Table
-    encoder: TableEncoder | None
+    table: Table  #: its ``rows`` go to ``fit``, its ``label`` as y
+    encoder: TableEncoder | None  #: fitted; None where rows of numbers are taken as they are
+    #: What has filled in missing values, and will fill in those of new rows
     filler: MissingKernelPCA | None = None
-    note: str = ""
+    note: str = ""  #: what was done about missing values; empty where there are none
+    #: (n,), which rows of the table these are, where some were left out
     kept: Array | None = None
+    #: What was done with the columns where there is no encoder that would say it
     on_columns: Sequence[str] = ()
+    #: Fingerprint of the vectors before values were filled in; empty where none were missing
     incomplete: str = ""
 
     @property
@@ -103,23 +89,14 @@ class Opened:
 
 @dataclass(frozen=True)
 class Opening:
-    """How a table is opened for a fit: as by :func:`open_encoded`, with missing values filled in.
+    """How a table is opened for a fit: as by :func:`open_encoded`, what is missing filled in."""
 
-    Attributes
-    ----------
-    encoder, choice
-        As for :func:`open_encoded`.
-    missing : {"auto", "fill", "drop", "refuse"}
-        See :class:`TableModel`.
-    model : estimator that is going to be fitted
-    as_table : bool
-        Whether there has to be an encoder, which may leave all numbers as they are.
-    """
-
+    #: encoder, choice: as for :func:`open_encoded`
     encoder: TableEncoder | None = None
     choice: Choice | None = None
-    missing: str = "auto"
-    model: Estimator = None
+    missing: str = "auto"  #: one of four ways, see :class:`TableModel`
+    model: Estimator = None  #: estimator that is going to be fitted
+    #: Whether there has to be an encoder, which may leave all numbers as they are
     as_table: bool = False
 
     def of_file(self, path: PathLike) -> Opened:

@@ -24,14 +24,7 @@ SIDE, PAD = 440, 18
 
 
 def montage(images: Array, columns: int, label: str) -> str:
-    """Images in lines of ``columns``, as an ``<img>`` whose picture is inside the page.
-
-    Parameters
-    ----------
-    images : (n, d) rows of ink from 0 to 1
-    columns : images in a line
-    label : what it shows, for those who cannot see it
-    """
+    """Rows of ink from 0 to 1 in lines of ``columns``, as an ``<img>`` inside the page."""
     sheet = np.nan_to_num(mosaic(in_lines(images, columns), SHAPE, gap=2))
     data = base64.b64encode(encode_png(to_bytes(sheet))).decode()
     size = f'width="{sheet.shape[1]}" height="{sheet.shape[0]}"'

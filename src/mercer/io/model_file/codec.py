@@ -57,12 +57,7 @@ def saved_attributes(cls: type) -> tuple[str, ...]:
 
 
 class Encoder:
-    """Turns objects into JSON, and collects their arrays.
-
-    Attributes
-    ----------
-    tensors : name → C-contiguous array, as it goes to the file
-    """
+    """Turns objects into JSON, and collects their arrays as they go to the file: ``tensors``."""
 
     def __init__(self) -> None:
         self.tensors: dict[str, Array] = {}
@@ -171,9 +166,7 @@ class Encoder:
 class Decoder:
     """Turns JSON and tensors back into objects; everything that is not expected is an error.
 
-    Attributes
-    ----------
-    arrays : the tensors that were needed so far, by name
+    ``arrays`` are the tensors that were needed so far, by name.
     """
 
     def __init__(self, reader: Reader) -> None:

@@ -110,13 +110,8 @@ def write_container(file: BinaryIO, texts: Mapping[str, str], tensors: Mapping[s
 class Reader:
     """An open file whose header has been checked; tensors are checked as they are read.
 
-    Nothing is allocated before its length has been compared with that of the file.
-
-    Attributes
-    ----------
-    texts : dict of str
-        The metadata, without checksums.
-    tensors : dict of Tensor
+    Nothing is allocated before its length has been compared with that of the file. ``texts`` are
+    the metadata, without checksums.
     """
 
     def __init__(self, path: PathLike) -> None:

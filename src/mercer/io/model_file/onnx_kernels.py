@@ -107,15 +107,8 @@ class Namespace:
 class Graph:
     """Nodes in the order in which they are asked for; every value is known by its name.
 
-    Parameters
-    ----------
-    dtype : float32 or float64
-        Of all numbers in the graph.
-
-    Attributes
-    ----------
-    X : the input, of any number of rows
-    xp : functions of values by NumPy's names
+    ``X`` is the input, of any number of rows, ``xp`` the functions of values by NumPy's names; all
+    numbers are of ``dtype``, float32 or float64.
     """
 
     def __init__(self, dtype: Precision) -> None:
@@ -239,13 +232,7 @@ def _divided(g: Graph, X: Traced, size: Traced) -> Traced:
 
 
 class RadialNodes:
-    """f(t) with t = −|x − s|²/ℓ², in coordinates shifted by the mean of the support.
-
-    Attributes
-    ----------
-    origin : what is taken off the rows: a large offset of the data costs no digits
-    support : the support points around the origin
-    """
+    """f(t) with t = −|x − s|²/ℓ², around an origin: a large offset of the data costs no digits."""
 
     def __init__(self, g: Graph, kernel: RadialKernel, S: Array) -> None:
         self.g, self.kernel = g, kernel
