@@ -126,6 +126,44 @@ def is_positive(A: Array) -> bool:
     return True
 
 
+def one_hot_groups(X: Array) -> Array:
+    """A number for each column, (d,); neighbouring columns that make up a category share theirs.
+
+    Such columns hold 0 or one height, and exactly one of them has its height in each row, as
+    ``OneHotEncoder`` and :class:`~mercer.tables.TableEncoder` write them.
+
+    Parameters
+    ----------
+    X : (n, d) array, NaN where a value is missing
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.robust import one_hot_groups
+    >>> one_hot_groups(np.array([[0.3, 0, 2, 0], [0.4, 2, 0, 0], [0.1, 0, 0, 2]]))
+    array([0, 1, 1, 1])
+    """
+    height = np.nanmax(X, axis=0, initial=0)
+    slots = (height > 0) & ((X == 0) | (height == X) | np.isnan(X)).all(axis=0)
+    hot = X / np.where(slots, height, 1)
+    widths: list[int] = []
+    while sum(widths) < X.shape[1]:
+        widths.append(_width(hot, slots, sum(widths)))
+    return np.repeat(np.arange(len(widths)), widths)
+
+
+def _width(hot: Array, slots: Array, first: int) -> int:
+    """Columns of the category that begins here; 1 if none does."""
+    total = np.zeros(len(hot))
+    for stop in range(first, len(slots)):
+        total = total + hot[:, stop]
+        if not slots[stop] or np.nanmax(total, initial=0) > 1:
+            return 1
+        if (np.isnan(total) | (total == 1)).all():
+            return stop + 1 - first
+    return 1
+
+
 def first_unlike(K: Array, limit: float, count: int) -> Array:
     """The first ``count`` of some points whose similarity, ``|k| / √(k k)``, stays below a limit.
 

@@ -8,7 +8,7 @@ import click
 import mercer
 from mercer.cli import options
 from mercer.cli.models import existing, load_model
-from mercer.cli.options import Output, Reading, console, frames, tables
+from mercer.cli.options import Output, Reading, console, frames, opening, tables
 
 
 @options.command(short_help="Show what a model file contains.")
@@ -92,11 +92,9 @@ def _convert_model(source: str, output: Output) -> dict[str, int]:
 
 
 def _convert_table(source: str, reading: Reading, output: Output) -> dict[str, int]:
-    from mercer.tables.opening import read_mixed
-
     # Standard input can be read once.
     with tables.located(source, reading) as look:
-        frame = read_mixed(look, reading.choice())
+        frame = opening.read_mixed(look, reading.choice())
         if frame is not None:
             tables.check_output(output, list(frame.columns), labelled=True)
             tables.write_output(output, frames.columns_table(frame.make(frame.columns)))

@@ -31,9 +31,12 @@ if TYPE_CHECKING:
     from mercer.cli import console as console
     from mercer.cli import tables as tables
     from mercer.tables import frames as frames
+    from mercer.tables import missing as missing
+    from mercer.tables import opening as opening
 else:
-    places = ("mercer.cli.console", "mercer.cli.tables", "mercer.tables.frames")
-    console, tables, frames = map(_Late, places)
+    console, tables = _Late("mercer.cli.console"), _Late("mercer.cli.tables")
+    frames, opening = _Late("mercer.tables.frames"), _Late("mercer.tables.opening")
+    missing = _Late("mercer.tables.missing")
 
 #: Endings of tables; written out, because --help shall not import the library.
 DATA = (

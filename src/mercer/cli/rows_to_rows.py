@@ -13,7 +13,7 @@ import mercer
 from mercer._base.types import Estimator, Names
 from mercer.cli import options
 from mercer.cli.models import feature_names, load_model, on_tables, seen_by
-from mercer.cli.options import Output, Reading, console, frames, tables
+from mercer.cli.options import Output, Reading, console, frames, opening, tables
 
 
 def _score_names(model: Estimator) -> list[str]:
@@ -101,8 +101,8 @@ def denoise(
 def _tuned(data: str, reading: Reading, noise: Any) -> Estimator:
     """The best denoiser of these noisy rows; says what it leaves of the noise."""
     model: Estimator = mercer.KernelPCA(random_state=0)
-    opening = tables.open_for_fit(data, reading, mercer.TableEncoder(), model)
-    with opening as opened, console.progress():
+    opened_rows = tables.open_for_fit(data, reading, mercer.TableEncoder(), model)
+    with opened_rows as opened, console.progress():
         noise = tables.noise_of_vectors(noise, opened.encoder)
         model.tune(opened.table.loaded().rows, noise=noise, rows="noisy")
     if not model.risk_.trouble:  # else a warning has said it
@@ -150,12 +150,10 @@ def _to_same_columns(fitted: Estimator, function: Callable[[Any], Any], **how: A
             function = _with_decimals_of_rows(function)
         _convert(function, feature_names(fitted), model=fitted, width=width, **how)
         return
-    from mercer.tables.opening import read_for
-
     reading = how["reading"]
     with tables.located(how["data"], reading) as look:
         choice = tables.choice_of(look, reading)
-        frame = read_for(fitted, look, choice)
+        frame = opening.read_for(fitted, look, choice)
         _give(function(frame), frames.kept_columns(frame, choice.keep), how["output"])
 
 
@@ -207,15 +205,15 @@ def _convert(
     data: str,
     reading: Reading,
     output: Output,
-    **opening: Any,
+    **how: Any,
 ) -> None:
     """Read, apply the function to each block, and write; nothing as long as the file is kept.
 
-    ``names`` are those of the columns to write, ``width`` counts them; ``opening`` says which to
+    ``names`` are those of the columns to write, ``width`` counts them; ``how`` says which to
     read, as for :func:`mercer.cli.tables.open_input`.
     """
     tables.check_output(output, names, labelled=reading.beside)
-    with tables.open_input(data, reading, **opening) as table:
+    with tables.open_input(data, reading, **how) as table:
         made = table.map(function, width or len(names or ()), names)
         tables.write_output(output, made)
     tables.report_size(output, *made.rows.shape)

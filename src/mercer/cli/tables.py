@@ -18,7 +18,7 @@ from mercer._base.types import Array, Estimator, Names
 from mercer.cli.console import as_json, asked_for, progress, remark, size_of
 from mercer.cli.faults import Failure
 from mercer.cli.models import feature_names, on_tables
-from mercer.cli.options import Output, Reading
+from mercer.cli.options import Output, Reading, frames, missing, opening
 from mercer.exceptions import DataError, said
 from mercer.io import Table, check_sink, open_table, spooled, write_stream, write_table
 from mercer.io.files import COMPRESSED, names_text, open_plain, plain_name
@@ -47,9 +47,7 @@ def open_input(
     fill = _Fill(model, data) if model is not None and not allow_nan else None
     with located(data, reading) as look:
         if on_tables(model):
-            from mercer.tables.opening import vectors_for
-
-            table = vectors_for(model, look, choice_of(look, reading))
+            table = opening.vectors_for(model, look, choice_of(look, reading))
             yield table if fill is None else table.map(fill, table.rows.shape[1], None)
             return
         kept = _read_kept(look, reading)
@@ -69,12 +67,10 @@ class _Fill:
         self._model, self._data, self._told = model, data, False
 
     def __call__(self, block: MemoryRows) -> Array:
-        from mercer.tables.missing import completed
-
         if not self._told and np.isnan(block.X).any():
             remark(f"missing values of '{self._data}' are filled in by the model")
             self._told = True
-        return completed(self._model, block.X)
+        return missing.completed(self._model, block.X)
 
     def __repr__(self) -> str:
         return ""  # complete rows are as they were
@@ -87,20 +83,18 @@ def open_if_named(data: str | None, reading: Reading, model: Estimator) -> Any:
 
 @contextlib.contextmanager
 def open_for_fit(
-    data: str, reading: Reading, encoder: Any, model: Estimator, missing: str = "auto"
+    data: str, reading: Reading, encoder: Any, model: Estimator, way: str = "auto"
 ) -> Iterator[Any]:
     """What ``data`` names, opened for a fit of the model, with remarks on what is done with it.
 
-    Without an ``encoder`` the numbers are taken as they are.
+    Without an ``encoder`` the numbers are taken as they are; missing values go the ``way`` asked for.
     """
-    from mercer.tables.missing import takes_missing
-    from mercer.tables.opening import Opened, Opening
-
     with located(data, reading) as look:
         if encoder is None:
-            yield Opened(_open(look, reading, allow_nan=takes_missing(model)), None)
+            takes_nan = missing.takes_missing(model)
+            yield opening.Opened(_open(look, reading, allow_nan=takes_nan), None)
             return
-        opened = Opening(encoder, reading.choice(), missing, model).of_file(look)
+        opened = opening.Opening(encoder, reading.choice(), way, model).of_file(look)
         for line in opened.describe(most=SHOWN):
             remark(" ".join(said(line, "shell").split()))  # names may have line breaks
         yield opened
@@ -154,18 +148,13 @@ def _read_kept(look: Look, reading: Reading) -> dict[str, Array]:
     """The columns that go to the output as they are; nothing is read if none are asked for."""
     if not reading.kept:
         return {}
-    from mercer.tables.frames import kept_columns
-    from mercer.tables.reading import read_table
-
     choice_of(look, reading)
-    return kept_columns(read_table(look, texts=reading.kept), reading.kept)
+    return frames.kept_columns(mercer.tables.read_table(look, texts=reading.kept), reading.kept)
 
 
 def choice_of(look: Look, reading: Reading) -> Any:
     """The columns to read and to keep; an array has no names to keep columns by."""
-    from mercer.tables.opening import ARRAYS
-
-    if reading.kept and (look.kind in ARRAYS or look.images):
+    if reading.kept and (look.kind in opening.ARRAYS or look.images):
         raise click.UsageError(f"--keep and --id name columns, and '{look.path.name}' has no names")
     return reading.choice(keep=reading.kept)
 

@@ -20,14 +20,7 @@ from mercer.estimators.door import verb
 from mercer.estimators.learning import learn, loaded, owned, plan_of, scores_of
 from mercer.estimators.subspace import SubspaceEstimator
 from mercer.exceptions import DataError
-from mercer.generative import (
-    RKM,
-    Density,
-    FittedDensity,
-    FittedMixtures,
-    KernelSmoother,
-    RowMixtures,
-)
+from mercer.generative import RKM, Density, FittedDensity
 from mercer.generative.densities import LARGEST
 from mercer.kernels import Kernel, as_kernel
 from mercer.model import ComponentRule, Model, as_rule, model_of
@@ -325,7 +318,7 @@ class GenerativeKernelPCA(SubspaceEstimator):
         X: RowsLike,
         *,
         match_noise: MatchNoise = "auto",
-        smoother: KernelSmoother | None = None,
+        smoother: generative.KernelSmoother | None = None,
     ) -> Any:
         """Project the rows and return to input space, by ``preimage`` as everything here.
 
@@ -345,7 +338,7 @@ class GenerativeKernelPCA(SubspaceEstimator):
         """
         if smoother is None:
             return SubspaceEstimator.denoise.plain(self, X, match_noise=match_noise)  # type: ignore[attr-defined]
-        if not isinstance(smoother, KernelSmoother):
+        if not isinstance(smoother, generative.KernelSmoother):
             raise DataError(f"smoother={smoother!r}: give a KernelSmoother of mercer.generative.")
         Z = self._projected(X, match_noise)[1]
         return self._bound("smoother", smoother, self.subspace_).solve(Z).points
@@ -401,7 +394,7 @@ def draw(
     n: Any,
     label: ArrayLike,
     random_state: Seed,
-    source: Callable[[Any, int | None], FittedDensity | RowMixtures] | None = None,
+    source: Callable[[Any, int | None], FittedDensity | generative.RowMixtures] | None = None,
 ) -> Array:
     """(n, q) scores from the density, or from those of the classes in ``label``.
 
@@ -449,16 +442,16 @@ def _density(model: Estimator, number: int | None) -> FittedDensity:
     return model._cached(f"density of class {number}", model.labels_, repr(model.density), fit)
 
 
-def _mixtures(model: Estimator, number: int | None) -> RowMixtures:
+def _mixtures(model: Estimator, number: int | None) -> generative.RowMixtures:
     """The same, of rows instead of scores."""
 
-    def make() -> RowMixtures:
+    def make() -> generative.RowMixtures:
         rows: Any = rows_to_mix(model)
         if number is None:
-            return RowMixtures.of(model.density_, rows)
+            return generative.RowMixtures.of(model.density_, rows)
         some = evenly(model.labels_, LARGEST) == number
         density: Any = _fit_to_class(model, evenly(model.scores_, LARGEST)[some], number)
-        return RowMixtures.of(density, rows[some])
+        return generative.RowMixtures.of(density, rows[some])
 
     return model._cached(f"mixtures of {number}", model.scores_, repr(model.density), make)
 
@@ -496,7 +489,7 @@ def rows_to_mix(model: object) -> Array | None:
 def _mixes_vectors(model: GenerativeKernelPCA) -> bool:
     points = model.subspace_.points
     dense = points.has_coordinates and points.is_open and not points.is_sparse
-    return isinstance(model.density_, FittedMixtures) and dense
+    return isinstance(model.density_, generative.FittedMixtures) and dense
 
 
 def check_hidden(H: ArrayLike, like: Array) -> Array:

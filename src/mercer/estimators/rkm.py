@@ -9,26 +9,16 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from mercer import generative
+from mercer._base import sklearn
 from mercer._base.config import with_parameters
 from mercer._base.numbers import check_positive, fixed_rng
-from mercer._base.sklearn import (
-    ClassifierMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    RegressorMixin,
-    Tags,
-    TransformerMixin,
-)
+from mercer._base.sklearn import ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
 from mercer._base.types import Array, ArrayLike, RowsLike, Seed, Targets
+from mercer.estimators import generative as generators
 from mercer.estimators._validation import check_codes, check_rows
 from mercer.estimators.base import OF_COLUMNS, Capabilities, Estimator
 from mercer.estimators.door import require_vectors, verb
-from mercer.estimators.generative import (
-    OF_DENSITY,
-    GenerativeKernelPCA,
-    check_hidden,
-    check_parts,
-    keep_scores,
-)
+from mercer.estimators.generative import GenerativeKernelPCA
 from mercer.estimators.learning import learn, owned, plan_of, scores_of
 from mercer.exceptions import DataError
 from mercer.generative import RKM, Density, FittedDensity
@@ -80,13 +70,13 @@ class _Machine(Estimator):
         (n, d) array
         """
         machine, subspace = self.machine_, self._subspace()
-        H = check_hidden(H_star, machine.hidden)
+        H = generators.check_hidden(H_star, machine.hidden)
         # W h in the orthonormal directions: Bᵀ K A h with W = Φ_S A, A = H/η.
         return self._points(H @ (subspace.coef.T @ machine.products).T)
 
     def _solve(self, points: Points, Y: Array) -> None:
         """Check rows and parameters, and solve for all targets at once."""
-        check_parts(self)
+        generators.check_parts(self)
         lam = check_positive("lam", self.lam)
         rows: Array = points.rows
         self.kernel_ = as_kernel(self.kernel).resolve(rows)
@@ -122,7 +112,7 @@ class _Machine(Estimator):
         return self._bound("pre-image", solver, self._subspace()).solve(Z).points
 
 
-class RKMClassifier(ClassifierMixin, _Machine):
+class RKMClassifier(sklearn.ClassifierMixin, _Machine):
     r"""Least-squares classification by hidden units, which can also generate (experimental).
 
     The Restricted Kernel Machine form of the least-squares support vector machine (Suykens 2017):
@@ -210,7 +200,7 @@ class RKMClassifier(ClassifierMixin, _Machine):
         return np.asarray(self.classes_[found.argmax(axis=1)])
 
 
-class RKMRegressor(RegressorMixin, _Machine):
+class RKMRegressor(sklearn.RegressorMixin, _Machine):
     r"""Least-squares regression by hidden units (experimental).
 
     The Restricted Kernel Machine form of least-squares support vector regression (Suykens 2017),
@@ -337,7 +327,7 @@ class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     capabilities = Capabilities(experimental=True)
 
-    _saved = ("layers_", *OF_DENSITY, *OF_COLUMNS, "_sklearn_output_config")
+    _saved = ("layers_", *generators.OF_DENSITY, *OF_COLUMNS, "_sklearn_output_config")
 
     # At the top, and back through all layers.
     hidden_, hidden_units = GenerativeKernelPCA.hidden_, GenerativeKernelPCA.hidden_units
@@ -363,7 +353,7 @@ class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         y : (n,) array of classes, optional
             For ``sample(label=...)``; anything but classes is ignored.
         """
-        check_parts(self)
+        generators.check_parts(self)
         kernel, rng = as_kernel(self.kernel), self._rng()
         if np.ndim(self.layers) != 1:
             raise DataError(f"layers={self.layers!r}: give a sequence of whole numbers.")
@@ -378,7 +368,7 @@ class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             points = Vectors(scores_of(model, points))
             machines.append(RKM(model.subspace, model.eigenvalues, float(self.eta)))
         self.layers_ = tuple(machines)
-        keep_scores(self, points.rows, y, rng)
+        generators.keep_scores(self, points.rows, y, rng)
         return self
 
     @verb("rows", "scores")

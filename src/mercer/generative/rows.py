@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mercer._base.linalg import evenly
+from mercer._base.linalg import evenly, one_hot_groups
 from mercer._base.machine import blocks
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array
@@ -219,22 +219,6 @@ def _function(x: Array, y: Array) -> tuple[Array, Array]:
 
 def _categories(rows: Array, two: Array) -> list[Array]:
     """Columns of two values, those of a one-hot block together."""
-    found, start = [], 0
-    while start < len(two):
-        stop = _end_of_block(rows, two, start) if two[start] else start
-        if two[start]:
-            found.append(np.arange(start, stop))
-        start = max(stop, start + 1)
-    return found
-
-
-def _end_of_block(rows: Array, two: Array, start: int) -> int:
-    """Where the one-hot block that begins here ends; after one column if there is none."""
-    ones = np.zeros(len(rows), dtype=int)
-    for j in range(start, len(two)):
-        ones += rows[:, j] != 0
-        if not two[j] or ones.max() > 1:
-            break
-        if ones.min() == 1:
-            return j + 1
-    return start + 1
+    edges = np.flatnonzero(np.diff(one_hot_groups(rows))) + 1
+    groups = np.split(np.arange(len(two)), edges)
+    return [columns for columns in groups if len(columns) > 1 or two[columns[0]]]

@@ -63,11 +63,7 @@ class ProbedGram(ChangedGram):
 
     They tell, row by row, how much of the matrix a search space has not seen. Their products are
     cached properties that ride along with the first one, so that they cost no pass of their own.
-
-    Attributes
-    ----------
-    base : K
-    direction : (n,) u, the unit vector along the square roots of the weights
+    ``direction`` (n,) is u, the unit vector along the square roots of the weights.
     """
 
     direction: Array

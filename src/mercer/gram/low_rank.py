@@ -23,19 +23,12 @@ SEARCHED = 20_000
 
 @dataclass(frozen=True)
 class LowRank:
-    """``F = P D C R`` with C = k(X, Z) kept (n, r), and weights D and centring P only applied.
+    """``F = P D C R`` with C = k(X, Z) kept (n, r), and weights D and centring P only applied."""
 
-    Attributes
-    ----------
-    cross : (n, r) kernel values C between rows and landmarks
-    basis : (r, r) R with ``Rᵀ K_ZZ R = I``
-    root_weight : the diagonal of D, or None for the identity
-    direction : the unit vector u of ``P = I - u uᵀ``, or None for the identity
-    """
-
-    cross: Array
-    basis: Array
-    root_weight: Array | None = None
+    cross: Array  #: (n, r) kernel values C between rows and landmarks
+    basis: Array  #: (r, r) R with ``Rᵀ K_ZZ R = I``
+    root_weight: Array | None = None  #: the diagonal of D, or None for the identity
+    #: The unit vector u of ``P = I - u uᵀ``, or None for the identity
     direction: Array | None = None
 
     def spectrum(self) -> tuple[Array, Array]:

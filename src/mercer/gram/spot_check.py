@@ -29,16 +29,12 @@ class SpotCheck:
     """Random rows of K in float64, half of them where entries err most times the weight.
 
     That is where the diagonal is large, or the norm for kernels of the distance.
-
-    Attributes
-    ----------
-    kernel, points : the matrix
-    weight : sample weights, if there are any
     """
 
+    #: kernel, points: the matrix
     kernel: Kernel
     points: Points
-    weight: Array | None = None
+    weight: Array | None = None  #: sample weights, if there are any
 
     @cached_property
     def index(self) -> Array:

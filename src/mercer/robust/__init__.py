@@ -1,12 +1,12 @@
 """Outliers and missing values: bounded losses, reweighting, and imputation by projection."""
 
+from mercer._base.linalg import one_hot_groups
 from mercer.robust.filling import Filling, choose_filling, fill_missing, mixed_masks
 from mercer.robust.impute import (
     GaussianRows,
     Imputer,
     fit_gaussian,
     impute,
-    one_hot_groups,
     shrinkage,
 )
 from mercer.robust.reweight import Hampel, Loss, Reweighting, Tukey, as_loss, reweight

@@ -13,7 +13,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from mercer._base import held_out, machine, numbers, progress
+from mercer._base import held_out, linalg, machine, numbers, progress
 from mercer._base.types import Array
 from mercer.exceptions import ConvergenceWarning, MercerWarning, ModelFileError, Remedy, warn
 from mercer.io.model_file.checks import check_loaded, expect
@@ -25,7 +25,6 @@ from mercer.robust.impute import (
     Imputer,
     fit_gaussian,
     impute,
-    one_hot_groups,
     shrinkage,
 )
 
@@ -182,7 +181,7 @@ def mixed_masks(X: Array, rng: np.random.Generator) -> Array:
 
     The slots of a category are masked together: one that is seen would tell the others.
     """
-    groups = one_hot_groups(X)
+    groups = linalg.one_hot_groups(X)
     n, d = len(X), int(groups.max()) + 1
     share = rng.choice([0.1, 0.3, 0.5], n)[:, None]
     masks = rng.random((n, d)) < share

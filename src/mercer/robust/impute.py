@@ -27,47 +27,6 @@ from mercer.kernels import Kernel
 from mercer.model import Subspace
 from mercer.preimage import Auto, FixedPoint, PreImages, PreImageSolver, Status, as_preimage
 
-# Columns that are slots of one category: they are missing together, or not at all.
-
-
-def one_hot_groups(X: Array) -> Array:
-    """A number for each column, (d,); neighbouring columns that make up a category share theirs.
-
-    Such columns hold 0 or one height, and exactly one of them has it in each row, as
-    ``OneHotEncoder`` and :class:`~mercer.tables.TableEncoder` write them.
-
-    Parameters
-    ----------
-    X : (n, d) array, NaN where a value is missing
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mercer.robust import one_hot_groups
-    >>> one_hot_groups(np.array([[0.3, 0, 2, 0], [0.4, 2, 0, 0], [0.1, 0, 0, 2]]))
-    array([0, 1, 1, 1])
-    """
-    # The height of a column of nothing but 0 and one positive number; 0 for any other.
-    largest = np.nanmax(X, axis=0, initial=0)
-    heights = np.where(((X == 0) | (largest == X) | np.isnan(X)).all(axis=0), largest, 0)
-    widths: list[int] = []
-    while sum(widths) < X.shape[1]:
-        widths.append(_width(X, heights, sum(widths)))
-    return np.repeat(np.arange(len(widths)), widths)
-
-
-def _width(X: Array, heights: Array, first: int) -> int:
-    """Columns of the category that begins here; 1 if none does."""
-    height, total = heights[first], np.zeros(len(X))
-    for stop in range(first, X.shape[1]):
-        total = total + X[:, stop]
-        if heights[stop] != height or not height or np.nanmax(total, initial=0) > height:
-            return 1
-        if (np.isnan(total) | (total == height)).all():
-            return stop + 1 - first
-    return 1
-
-
 #: A score that is shrunk by more than this is left out.
 SMALLEST_FACTOR = 1e-3
 

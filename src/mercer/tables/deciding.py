@@ -13,19 +13,8 @@ from mercer._base.numbers import decimals
 from mercer._base.types import Array
 from mercer.exceptions import DataError, Remedy, warn
 from mercer.io.files import names_text
-from mercer.tables.columns import (
-    UNITS,
-    Category,
-    Column,
-    Date,
-    LeftOut,
-    Number,
-    as_kind,
-    count_units,
-    parse_cycles,
-    parse_dates,
-    warn_of,
-)
+from mercer.tables import columns as column_kinds
+from mercer.tables.columns import UNITS, Category, Column, Date, LeftOut, Number, as_kind, warn_of
 from mercer.tables.frames import Frame, absent, objects, unit_of
 from mercer.tables.numerals import read_numerals
 
@@ -131,7 +120,7 @@ def decide(frame: Frame, name: str, asked: str | None, scale: str, weight: float
     decide; a ``weight`` of 1 counts as a standardised number does.
     """
     values, rounded = frame.columns[name], name in frame.exact
-    present, cycles = values[~absent(values)], parse_cycles(asked or "") or ()
+    present, cycles = values[~absent(values)], column_kinds.parse_cycles(asked or "") or ()
     asked = "date" if cycles else asked
     empty = "" if len(present) else "no values"
     if reason := {"drop": "asked for", "index": ROW_NAMES}.get(asked or "", empty):
@@ -194,7 +183,7 @@ def _form_of(values: Array) -> str:
         return ""
     for form in _FORMS:
         with contextlib.suppress(DataError):
-            parse_dates(values, form)
+            column_kinds.parse_dates(values, form)
             return form
     return ""
 
@@ -295,7 +284,7 @@ def _warn_of_spelling(name: str, values: list[Any]) -> None:
 def _date(name: str, present: Array, weight: float, cycles: tuple[str, ...]) -> Date | None:
     form = _form_of(present) if present.dtype.kind == "O" else ""
     if form:
-        present = parse_dates(present, form)
+        present = column_kinds.parse_dates(present, form)
     if present.dtype.kind != "M":
         return None
     first = present.min()
@@ -306,7 +295,7 @@ def _date(name: str, present: Array, weight: float, cycles: tuple[str, ...]) -> 
         return bool(whole and first == first.astype(f"M8[{unit}]"))
 
     unit = next(filter(is_whole, UNITS))
-    scaled = _number("", count_units(steps, unit), "robust", weight)
+    scaled = _number("", column_kinds.count_units(steps, unit), "robust", weight)
     number = Number(scaled.center, scaled.scale, scaled.gain, scaled.tails, whole=True)
     if "hour" in cycles and unit == "D":
         raise DataError(f"column {name!r} holds whole days, which have no hour; leave 'hour' out.")

@@ -15,19 +15,9 @@ from mercer.estimators.base import OF_COLUMNS, Estimator
 from mercer.estimators.door import verb
 from mercer.exceptions import DataError, Remedy
 from mercer.io.files import lacks_text, names_text
+from mercer.tables import columns as column_kinds
 from mercer.tables import graph
-from mercer.tables.columns import (
-    Category,
-    Column,
-    LeftOut,
-    Number,
-    Used,
-    WrongCellError,
-    as_kind,
-    parse_cycles,
-    warn_of,
-    warn_of_far_rows,
-)
+from mercer.tables.columns import Category, Column, LeftOut, Number, Used, as_kind, warn_of
 from mercer.tables.deciding import KINDS, decide, have_one_unit, is_id
 from mercer.tables.frames import Frame, is_absent, take_apart, unit_of
 
@@ -284,9 +274,13 @@ class TableEncoder(TransformerMixin, Estimator):
             try:
                 blocks[name] = column.encode(values)
             except DataError as error:
-                what = error.at(frame.place) if isinstance(error, WrongCellError) else error
+                what = (
+                    error.at(frame.place)
+                    if isinstance(error, column_kinds.WrongCellError)
+                    else error
+                )
                 raise DataError(f"column {name!r} {what}; fix it.") from error
-            warn_of_far_rows(name, column, values, blocks[name])
+            column_kinds.warn_of_far_rows(name, column, values, blocks[name])
         return blocks
 
     @verb()
@@ -307,7 +301,7 @@ class TableEncoder(TransformerMixin, Estimator):
             raise DataError(f"the table has {count}; give at least 2.")
         frame.check_names((*kinds, *weights))
         for name, kind in kinds.items():
-            if not isinstance(kind, str) or parse_cycles(kind) is None:
+            if not isinstance(kind, str) or column_kinds.parse_cycles(kind) is None:
                 check_choice(f"the kind of {name!r}", kind, (*KINDS, "date:month+weekday+hour"))
         check_choice("scale", self.scale, SCALES)
         for name, weight in weights.items():
