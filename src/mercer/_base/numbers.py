@@ -58,6 +58,11 @@ def decimals(x: Array, most: int = 6) -> int | None:
     return next((k for k in range(most + 1) if (np.round(x, k) == x).all()), None)
 
 
+def plain_value(value: Any) -> Any:
+    """What JSON knows in the place of a number or array of NumPy's; others as text."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
 def shortened(text: str, digits: int = 5) -> str:
     """The text with five digits of each number that has many more."""
     many = rf"\d+\.\d{{{digits + 1},}}(e[-+]?\d+)?"

@@ -17,7 +17,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from mercer._base.machine import peak_bytes, size_text
-from mercer._base.numbers import counted, shortened
+from mercer._base.numbers import counted, plain_value, shortened
 from mercer._base.progress import listen
 from mercer._base.types import Estimator
 from mercer.exceptions import said
@@ -53,12 +53,8 @@ def as_json(value: Any) -> bool:
     """
     wanted = bool(asked_for("json"))
     if wanted:
-        print(json.dumps(value, indent=2, default=_plain, ensure_ascii=False))  # noqa: T201
+        print(json.dumps(value, indent=2, default=plain_value, ensure_ascii=False))  # noqa: T201
     return wanted
-
-
-def _plain(value: Any) -> Any:
-    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def summary(title: str, lines: Mapping[str, str]) -> None:

@@ -1,37 +1,23 @@
 """From an exception to one line for the user and an exit status; wrong usage in plain words."""
 
 import errno
+import json
 import re
 from pathlib import Path
 
 import click
 
-#: Commands and options that people try → what is typed here.
-COMMANDS = {
-    "help": "'mercer COMMAND --help' describes a command",
-    "predict": "'mercer novelty MODEL DATA' shows which rows are new",
-    "detect": "'mercer novelty MODEL DATA' shows which rows are new",
-    "contributions": "in Python: KernelNovelty(...).contributions(X)",
-    "reconstruct": "'mercer denoise MODEL DATA' projects rows and returns to input space",
-    "project": "'mercer transform MODEL DATA' gives scores",
-    "embed": "'mercer transform MODEL DATA' gives scores",
-    "train": "'mercer fit DATA' fits a model",
-    "generate": "'mercer sample MODEL -n 10' draws rows",
-    "fill": "'mercer impute MODEL DATA' fills in missing values",
-    "export": "'mercer convert MODEL m.onnx' writes an ONNX graph",
-    "show": "'mercer info MODEL' says what a model is",
-    "serve": "'mercer explore MODEL' opens it in a browser",
-}
-_OPTIONS = {
-    "--target": "--label",
-    "--class": "--label",
-    "--y": "--label",
-    "--n-components": "--components",
-    "--n_components": "--components",
-    "--num-components": "--components",
-    "--out": "--output",
-    "--preimage": "'mercer fit DATA --preimage', since the model keeps it",
-}
+
+def _known_elsewhere() -> dict[str, dict[str, str]]:
+    """Commands and options that people try → what is typed here."""
+    text = Path(__file__).with_name("neighbours.json").read_text(encoding="utf-8")
+    found: dict[str, dict[str, str]] = json.loads(text)
+    return found
+
+
+def instead_of(command: str) -> str:
+    """What to type in the place of a command that people try; empty if nobody knows it."""
+    return _known_elsewhere()["commands"].get(command.lower(), "")
 
 
 def usage_in_plain_words(error: click.UsageError) -> str:
@@ -40,7 +26,7 @@ def usage_in_plain_words(error: click.UsageError) -> str:
     context = error.ctx or click.Context(click.Command("mercer"))
     if isinstance(error, click.NoSuchOption):
         name = error.option_name
-        ours = _OPTIONS.get(name.lower(), "")
+        ours = _known_elsewhere()["options"].get(name.lower(), "")
         if ours.startswith("'") or _has_option(context.command, ours):
             return f"No such option '{name}'; it is {ours}."
         commands = getattr(context.find_root().command, "commands", {})

@@ -31,7 +31,7 @@ import click
 
 from mercer import __version__
 from mercer.cli.demo import demo
-from mercer.cli.faults import COMMANDS, describe
+from mercer.cli.faults import describe, instead_of
 from mercer.cli.fit import fit, tune
 from mercer.cli.info import convert, info
 from mercer.cli.judge import novelty, relevance, score
@@ -49,7 +49,7 @@ class _InOrder(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """The command, or what to type instead of one that people try."""
-        if (instead := COMMANDS.get(args[0].lower())) and args[0] not in self.commands:
+        if args[0] not in self.commands and (instead := instead_of(args[0])):
             ctx.fail(f"No such command '{args[0]}'; {instead}.")
         return super().resolve_command(ctx, args)
 

@@ -87,7 +87,7 @@ def open_for_fit(
 ) -> Iterator[Any]:
     """What ``data`` names, opened for a fit of the model, with remarks on what is done with it.
 
-    Without an ``encoder`` the numbers are taken as they are; missing values go the ``way`` asked for.
+    Without an ``encoder`` the numbers are taken as they are; ``way`` is that of missing values.
     """
     with located(data, reading) as look:
         if encoder is None:

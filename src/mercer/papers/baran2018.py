@@ -12,9 +12,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from mercer import KernelPCA
-from mercer._base.linalg import fix_signs
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, Axes, Figure
+from mercer.alternatives._base import leading_axes
 from mercer.kernels import Gaussian, Precomputed
 from mercer.papers import item
 from mercer.papers.item import INK, PALE, Result, Setting, checked, on_circle
@@ -29,8 +29,7 @@ RINGS_KERNEL = Gaussian(sigma=1.5)
 def linear_pca(X: Array) -> tuple[Array, Array, Array]:
     """Directions as rows, their shares of the variance, and the scores, (n, d)."""
     around = X - X.mean(axis=0)
-    _, s, axes = np.linalg.svd(around, full_matrices=False)
-    axes = axes * fix_signs(axes.T)[:, None]
+    axes, s = leading_axes(around, X.shape[1])
     return axes, s**2 / (s**2).sum(), around @ axes.T
 
 

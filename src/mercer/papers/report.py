@@ -13,6 +13,7 @@ from typing import Any
 
 from mercer import __version__
 from mercer._base.files import filled
+from mercer._base.numbers import plain_value
 from mercer._base.progress import announce
 from mercer.io import atomic_file
 from mercer.papers.item import ITEMS, PAPERS, Item, Result, Setting, need_matplotlib
@@ -89,7 +90,7 @@ def write(outcome: Outcome, folder: Path) -> Path:
     stem = folder / outcome.item.key
     stem.parent.mkdir(parents=True, exist_ok=True)
     facts = record(outcome)
-    text = json.dumps(facts, indent=1, ensure_ascii=False, default=_plain)
+    text = json.dumps(facts, indent=1, ensure_ascii=False, default=plain_value)
     contents = {
         ".png": picture(outcome.result),
         ".csv": _csv(facts["numbers"]),
@@ -138,10 +139,6 @@ def _csv(rows: Sequence[Mapping[str, Any]]) -> bytes:
     for row in rows:
         writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()})
     return buffer.getvalue().encode()
-
-
-def _plain(value: Any) -> Any:
-    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def reproduce(

@@ -274,11 +274,8 @@ class TableEncoder(TransformerMixin, Estimator):
             try:
                 blocks[name] = column.encode(values)
             except DataError as error:
-                what = (
-                    error.at(frame.place)
-                    if isinstance(error, column_kinds.WrongCellError)
-                    else error
-                )
+                of_cell = isinstance(error, column_kinds.WrongCellError)
+                what = error.at(frame.place) if of_cell else error
                 raise DataError(f"column {name!r} {what}; fix it.") from error
             column_kinds.warn_of_far_rows(name, column, values, blocks[name])
         return blocks
