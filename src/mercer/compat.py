@@ -172,8 +172,7 @@ class KernelPCA(decomposition.KernelPCA, Estimator):  # type: ignore[misc]
         own = kernel.get_params(deep=False).keys() & numbers
         kernel.set_params(**{name: numbers[name] for name in own})
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error", DegenerateKernelWarning)
+            with warnings.catch_warnings(action="error", category=DegenerateKernelWarning):
                 kernel.check()
         except (KernelError, DegenerateKernelWarning):  # gamma=0, a degree of 2.5, a negative coef0
             return None

@@ -141,7 +141,9 @@ def test_slots_of_a_category_are_hidden_together(rng):
     assert 0.1 < masks[:, 2].mean() < 0.6
     X[5, 2:5] = np.nan  # a missing category is missing in all of its slots
     assert_array_equal(one_hot_groups(X), [0, 1, 2, 2, 2, 3, 3, 4])
-    X[7, 3] = X[7, 4] = 1.3  # two at once are no category
+    X[:, 2:5] *= [1, 2, 0.5]  # scaled column by column
+    assert_array_equal(one_hot_groups(X), [0, 1, 2, 2, 2, 3, 3, 4])
+    X[7, 2:5] = [0, 2.6, 0.65]  # two at once are no category
     assert_array_equal(one_hot_groups(X)[2:5], [2, 3, 4])
 
 

@@ -33,9 +33,8 @@ def scores_by_fold(learn: Learn, X: RowsLike, fold_of: Array) -> Array:
     scores = np.empty(len(X))
     for fold in announced("held-out scores", range(int(fold_of.max()) + 1)):
         rows, others = np.flatnonzero(fold_of == fold), np.flatnonzero(fold_of != fold)
-        with warnings.catch_warnings():
-            # The fit on all rows has said it already, once.
-            warnings.simplefilter("ignore", MercerWarning)
+        # The fit on all rows has said it already, once.
+        with warnings.catch_warnings(action="ignore", category=MercerWarning):
             scores[rows] = learn(others)(take(X, rows))
     return scores
 

@@ -419,8 +419,8 @@ class Mixture(Density):
         model = GaussianMixture(
             k, covariance_type=self.covariance, reg_covar=1e-4, max_iter=200, random_state=seed
         )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SklearnConvergenceWarning)  # said once, for the best
+        # Said once, for the best.
+        with warnings.catch_warnings(action="ignore", category=SklearnConvergenceWarning):
             return model.fit(Z)
 
 

@@ -212,8 +212,8 @@ def _trial(
 
     linear = [base.shrunk(factor).fill_and_left(given) for factor in STRENGTHS]
     start, left = min(linear, key=lambda answer: np.sum(values(answer[0] - rows) ** 2))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MercerWarning)  # the fit to all rows says it once
+    # The fit to all rows says it once.
+    with warnings.catch_warnings(action="ignore", category=MercerWarning):
         subspace, variances = learn(base.fill(known))
     kernel = []
     for noise in progress.announced("choose by masked values", NOISE):

@@ -131,8 +131,7 @@ def check_answers(model: Estimator, size: int) -> None:
     zeros = csr_array((3, d)) if sparse else np.zeros((3, d))
     for name, ask in _trials(model, zeros).items():
         try:
-            with warnings.catch_warnings(), np.errstate(all="ignore"):
-                warnings.simplefilter("ignore")
+            with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
                 found = np.asarray(ask())
         except MercerError:
             continue

@@ -223,8 +223,8 @@ class Decoder:
             odd = f"{word} has no parameter {unknown[0][:80]!r}"
             raise self.reader.error(f"{odd}; it may come from a newer version of mercer")
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", MercerWarning)  # said when the model was fitted
+            # They were said when the model was fitted.
+            with warnings.catch_warnings(action="ignore", category=MercerWarning):
                 return self._make(cls, given, value)
         except ModelFileError as error:
             names_file = str(error).startswith("'")
