@@ -160,8 +160,10 @@ def lines_by_kind(text: str) -> dict[str, int]:
             marked["docstring"].update(lines)
         elif isinstance(node, ast.Import | ast.ImportFrom):
             marked["import"].update(lines)
-        elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-            marked["__all__"].update(lines)
+        elif isinstance(node, ast.Assign | ast.AugAssign):  # __all__ goes on in further lines
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            if ast.unparse(target) == "__all__":
+                marked["__all__"].update(lines)
     numbered = enumerate(text.splitlines(), 1)
     rest = {i for i, line in numbered if line.split("#")[0].strip()}.difference(*marked.values())
     counted = {kind: len(lines) for kind, lines in marked.items()}

@@ -13,30 +13,11 @@ from types import FrameType
 from sklearn.exceptions import ConvergenceWarning as _SklearnConvergenceWarning
 from sklearn.exceptions import NotFittedError
 
-__all__ = [
-    "ColumnsError",
-    "ConvergenceError",
-    "ConvergenceWarning",
-    "DataError",
-    "DegenerateKernelWarning",
-    "DenoisingWarning",
-    "IndefiniteKernelWarning",
-    "KernelError",
-    "MercerError",
-    "MercerWarning",
-    "MissingModelError",
-    "ModelFileError",
-    "NotFittedError",
-    "NumericalWarning",
-    "OutputError",
-    "RankWarning",
-    "Remedy",
-    "UnavailableError",
-    "argument",
-    "said",
-    "strict",
-    "warn",
-]
+__all__ = ["ColumnsError", "ConvergenceError", "ConvergenceWarning", "DataError"]
+__all__ += ["DegenerateKernelWarning", "DenoisingWarning", "IndefiniteKernelWarning", "KernelError"]
+__all__ += ["MercerError", "MercerWarning", "MissingModelError", "ModelFileError", "NotFittedError"]
+__all__ += ["NumericalWarning", "OutputError", "RankWarning", "Remedy", "UnavailableError"]
+__all__ += ["argument", "said", "strict", "warn"]
 
 
 _strict: ContextVar[bool] = ContextVar("mercer_strict", default=False)

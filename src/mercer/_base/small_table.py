@@ -5,18 +5,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TypeVar
 
-#: It takes the colours of its page, so that it can be read on light and on dark ones.
-_STYLE = (
-    ".mercer-table{border-collapse:collapse;margin:.4em 0;font:13px/1.45 system-ui,sans-serif;"
-    "color:inherit;background:none}"
-    ".mercer-table caption{caption-side:top;text-align:left;font-weight:600;padding:.2em .6em;"
-    "color:inherit}"
-    ".mercer-table tr{background:none!important}"
-    ".mercer-table th,.mercer-table td{text-align:left;vertical-align:top;padding:.15em .6em;"
-    "border:0;border-top:1px solid rgba(128,128,128,.35);max-width:46em;white-space:normal;"
-    "overflow-wrap:anywhere}"
-    ".mercer-table th{font-weight:400;opacity:.7;white-space:nowrap}"
-)
+from mercer._base.files import packaged
 
 Shown = TypeVar("Shown")
 
@@ -54,7 +43,8 @@ class SmallTable:
             + "</tr>"
             for name, *cells in self.rows
         )
-        return f'<style>{_STYLE}</style><table class="mercer-table">{caption}{rows}</table>'
+        style = packaged("mercer._base", "small_table.css")
+        return f'<style>{style}</style><table class="mercer-table">{caption}{rows}</table>'
 
 
 def shown_as_table(cls: type[Shown]) -> type[Shown]:

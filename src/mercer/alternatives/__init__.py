@@ -11,15 +11,6 @@ from mercer.alternatives.principal_curve import PrincipalCurve
 from mercer.alternatives.principal_surface import PrincipalSurface
 from mercer.alternatives.robust_pca import Pursuit, RobustPCA, principal_component_pursuit
 
-__all__ = [
-    "BottleneckAutoencoder",
-    "MultilinearPCA",
-    "NonNegativeMultilinearPCA",
-    "PrincipalCurve",
-    "PrincipalSurface",
-    "Pursuit",
-    "RobustMultilinearPCA",
-    "RobustPCA",
-    "UncorrelatedMultilinearPCA",
-    "principal_component_pursuit",
-]
+__all__ = ["BottleneckAutoencoder", "MultilinearPCA", "NonNegativeMultilinearPCA", "PrincipalCurve"]
+__all__ += ["PrincipalSurface", "Pursuit", "RobustMultilinearPCA", "RobustPCA"]
+__all__ += ["UncorrelatedMultilinearPCA", "principal_component_pursuit"]

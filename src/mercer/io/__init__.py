@@ -7,26 +7,9 @@ from mercer.io.opening import Choice, Table, as_rows, is_source, open_rows, open
 from mercer.io.writing import check_sink, write_stream, write_table
 from mercer.points.source import CHUNK, MemoryRows, Source
 
-__all__ = [
-    "CHUNK",
-    "Choice",
-    "MemoryRows",
-    "Source",
-    "Table",
-    "as_rows",
-    "atomic_file",
-    "check_sink",
-    "from_batches",
-    "image_shape",
-    "is_source",
-    "open_rows",
-    "open_table",
-    "pixel_names",
-    "spooled",
-    "write_atomic",
-    "write_stream",
-    "write_table",
-]
+__all__ = ["CHUNK", "Choice", "MemoryRows", "Source", "Table", "as_rows", "atomic_file"]
+__all__ += ["check_sink", "from_batches", "image_shape", "is_source", "open_rows", "open_table"]
+__all__ += ["pixel_names", "spooled", "write_atomic", "write_stream", "write_table"]
 
 # The names of 0.1.
 Rows, whole_file, write_whole = Source, atomic_file, write_atomic

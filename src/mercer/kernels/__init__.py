@@ -14,29 +14,9 @@ from mercer.kernels.dot_product import Cosine, DotProductKernel, Linear, Polynom
 from mercer.kernels.histogram import Chi2, Laplacian
 from mercer.kernels.radial import Cauchy, Gaussian, Matern, RadialKernel, RationalQuadratic
 
-__all__ = [
-    "Basis",
-    "Cauchy",
-    "Chi2",
-    "Cosine",
-    "DotProductKernel",
-    "FunctionKernel",
-    "Gaussian",
-    "Kernel",
-    "Laplacian",
-    "Linear",
-    "Matern",
-    "Origin",
-    "Polynomial",
-    "Precomputed",
-    "Product",
-    "RadialKernel",
-    "RationalQuadratic",
-    "Scaled",
-    "Sigmoid",
-    "Sum",
-    "as_kernel",
-]
+__all__ = ["Basis", "Cauchy", "Chi2", "Cosine", "DotProductKernel", "FunctionKernel", "Gaussian"]
+__all__ += ["Kernel", "Laplacian", "Linear", "Matern", "Origin", "Polynomial", "Precomputed"]
+__all__ += ["Product", "RadialKernel", "RationalQuadratic", "Scaled", "Sigmoid", "Sum", "as_kernel"]
 
 _ALIASES = {"rbf": "gaussian", "poly": "polynomial"}
 

@@ -16,19 +16,7 @@ from mercer.plots.novelty import ContributionsDisplay, NoveltyDisplay, NoveltyRo
 from mercer.plots.planes import ComponentsDisplay, RepresentingVectorsDisplay
 from mercer.plots.shares import RelevanceDisplay, ScreeDisplay, WidthSpectrumDisplay
 
-__all__ = [
-    "BiplotDisplay",
-    "ComponentsDisplay",
-    "ContributionsDisplay",
-    "DenoisingDisplay",
-    "EmbeddingDisplay",
-    "NoveltyDisplay",
-    "NoveltyRocDisplay",
-    "PreImageGalleryDisplay",
-    "RelevanceDisplay",
-    "RepresentingVectorsDisplay",
-    "SampleSheetDisplay",
-    "ScreeDisplay",
-    "TraversalDisplay",
-    "WidthSpectrumDisplay",
-]
+__all__ = ["BiplotDisplay", "ComponentsDisplay", "ContributionsDisplay", "DenoisingDisplay"]
+__all__ += ["EmbeddingDisplay", "NoveltyDisplay", "NoveltyRocDisplay", "PreImageGalleryDisplay"]
+__all__ += ["RelevanceDisplay", "RepresentingVectorsDisplay", "SampleSheetDisplay", "ScreeDisplay"]
+__all__ += ["TraversalDisplay", "WidthSpectrumDisplay"]

@@ -20,16 +20,8 @@ from mercer.plots._tables import of_tables
 #: Ten colours that people with each kind of colour blindness tell apart (Petroff 2021,
 #: arXiv:2107.02270), and that stand out on white and on black paper.
 PALETTE = (
-    "#3f90da",
-    "#ffa90e",
-    "#bd1f01",
-    "#94a4a2",
-    "#832db6",
-    "#a96b59",
-    "#e76300",
-    "#b9ac70",
-    "#717581",
-    "#92dadd",
+    *("#3f90da", "#ffa90e", "#bd1f01", "#94a4a2", "#832db6"),
+    *("#a96b59", "#e76300", "#b9ac70", "#717581", "#92dadd"),
 )
 #: What the eye shall find first: thresholds, representing vectors, new points.
 ACCENT = "#e76300"
