@@ -26,27 +26,18 @@ FEW = 8
 
 
 class Points(ABC):
-    """Rows in the form in which a kernel takes them; frozen, and never copied needlessly.
+    """Rows in the form in which a kernel takes them; frozen, and never copied needlessly."""
 
-    Attributes
-    ----------
-    rows : the rows themselves, as arrays or lists that kernels and users know
-    dtype : float32 for rows in float32, else float64
-    width : numbers in a row; 1 for objects
-    is_sparse : whether zeros are not kept
-    is_here : whether the rows are in memory
-    has_coordinates : whether a point can be moved: pre-images, means and gradients need that
-    can_wait : whether a block of the rows can be packed when it is needed: those of vectors can
-    is_open : whether k(x, y) can be had for new points, and not only between those given
-    """
-
-    rows: Any
-    dtype: np.dtype
-    width: int
-    is_sparse: ClassVar[bool] = False
-    is_here: ClassVar[bool] = True
+    rows: Any  #: the rows themselves, as arrays or lists that kernels and users know
+    dtype: np.dtype  #: float32 for rows in float32, else float64
+    width: int  #: numbers in a row; 1 for objects
+    is_sparse: ClassVar[bool] = False  #: whether zeros are not kept
+    is_here: ClassVar[bool] = True  #: whether the rows are in memory
+    #: Whether a point can be moved: pre-images, means and gradients need that.
     has_coordinates: ClassVar[bool] = False
+    #: Whether a block of the rows can be packed when it is needed: those of vectors can.
     can_wait: ClassVar[bool] = False
+    #: Whether k(x, y) can be had for new points, and not only between those given.
     is_open: ClassVar[bool] = True
 
     def __len__(self) -> int:
