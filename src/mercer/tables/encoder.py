@@ -17,7 +17,7 @@ from mercer.exceptions import DataError, Remedy
 from mercer.io.files import lacks_text, names_text
 from mercer.tables import columns as column_kinds
 from mercer.tables import graph
-from mercer.tables.columns import Category, Column, LeftOut, Number, Used, as_kind, warn_of
+from mercer.tables.columns import Category, Column, LeftOut, Number, Used, WrongCellError, as_kind
 from mercer.tables.deciding import KINDS, decide, have_one_unit, is_id
 from mercer.tables.frames import Frame, is_absent, take_apart, unit_of
 
@@ -270,12 +270,11 @@ class TableEncoder(TransformerMixin, Estimator):
                 count = "1 category" if len(unseen) == 1 else f"{len(unseen)} categories"
                 new = f"{count} that fit has not seen: {names_text([*map(str, unseen)])}"
                 remedy = "such values count as unknown. Fit again with such rows if they matter."
-                warn_of(name, f" has {new}; {remedy}")
+                column_kinds.warn_of(name, f" has {new}; {remedy}")
             try:
                 blocks[name] = column.encode(values)
             except DataError as error:
-                of_cell = isinstance(error, column_kinds.WrongCellError)
-                what = error.at(frame.place) if of_cell else error
+                what = error.at(frame.place) if isinstance(error, WrongCellError) else error
                 raise DataError(f"column {name!r} {what}; fix it.") from error
             column_kinds.warn_of_far_rows(name, column, values, blocks[name])
         return blocks
@@ -339,4 +338,4 @@ def _warn_of_another(name: str, constant: Any, values: Array) -> None:
         kind = "number" if isinstance(constant, float) else "category"
         what = f" had one value in fit ({constant!r}) and is left out; {len(other)} of "
         what += f"{len(values)} rows have another, which the model does not see. To see it, "
-        warn_of(name, what + "fit with " + as_kind(name, kind) + ".")
+        column_kinds.warn_of(name, what + "fit with " + as_kind(name, kind) + ".")
