@@ -66,8 +66,8 @@ def fit(
     .zst). A table may hold categories, dates and numbers of many units. The command prints what
     it does with each column, and rows that the model gives back have the same columns. The
     kernel's width, the solver and the number of components are chosen from the data unless you
-    set them; what was chosen, and why, is printed. With --map the model is
-    one of both ways between the rows and a map that you have.
+    set them; what was chosen, and why, is printed. With --map the model goes
+    both ways between the rows and a map that you have.
     """
     from mercer.model import model_of
 

@@ -144,7 +144,7 @@ class Recipe:
     gamma: float | str | None = option(
         type=_number_or_rule,
         metavar="NUMBER|median|scale",
-        help="Width as exp(-gamma r²); 'median' if no width is given (narrower for novelty).",
+        help="Width as exp(-gamma r²); 'median' if none is given (novelty has its own rule).",
     )
     sigma: float | None = option(type=float, help="Width as exp(-r²/2 sigma²).")
     width: float | None = option(type=float, help="Width as exp(-r²/width²), or a length scale.")

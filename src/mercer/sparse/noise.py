@@ -38,17 +38,22 @@ def estimate_seconds(solver: SparseSolver, n: int, n_kernels: int | None) -> flo
     return solver.cost * m**2 * rows
 
 
+def refuse_more_than_rows(n_kernels: int | None, n: int) -> None:
+    """Kernels are chosen among rows, and the search for as many would take long."""
+    if n_kernels is not None and n_kernels > n:
+        raise DataError(
+            f"{n_kernels} kernels cannot be chosen from {n} rows; a tenth of the rows or fewer is "
+            "usual."
+        )
+
+
 def choose_kernels(
     rows: KernelRows, solver: SparseSolver, n_kernels: int | None, noise: float | None
 ) -> tuple[Selection, int]:
     """The kernels for a number of them or for a noise, and the number of fits that it took."""
     if not (rows.diag > 0).any():
         raise DataError("kernel has no variance: k(x, x) is 0 for all rows; give other rows.")
-    if n_kernels is not None and n_kernels > rows.n:
-        raise DataError(
-            f"{n_kernels} kernels cannot be chosen from {rows.n} rows; ask for fewer than there "
-            "are rows, a tenth of them or so."
-        )
+    refuse_more_than_rows(n_kernels, rows.n)
     bound = solver.bind(rows, None if n_kernels is None else int(n_kernels))
     if n_kernels is not None and not isinstance(solver, Centres):
         return _for_count_of_many(bound, solver, int(n_kernels))
