@@ -3,6 +3,7 @@
 import sys
 import time
 
+import numpy as np
 import pytest
 
 from mercer.cli import main
@@ -76,6 +77,21 @@ def test_sheets_by_name_and_number(mercer, tmp_path):
         status=3,
         words=["no sheet 'none'", "name one of"],
     )
+
+
+def test_what_is_said_of_a_layout_that_the_file_does_not_have(mercer, tmp_path):
+    """--sheet of a text file, and --header-row of an array, were ignored in silence."""
+    path, array = tmp_path / "x.csv", tmp_path / "x.npy"
+    path.write_text(LINES)
+    np.save(array, np.eye(9))
+    for options, words in (
+        ((path, "--sheet", "2"), ["--sheet is for workbooks", "not for"]),
+        ((array, "--header-row", "2"), ["--header-row is for text files and workbooks"]),
+    ):
+        mercer.fails("fit", *options, "-o", tmp_path / "m.mercer", status=2, words=words)
+    late = ("fit", path, "--header-row", "500", "-o", tmp_path / "m.mercer")
+    last = len(LINES.rstrip().split("\n"))
+    mercer.fails(*late, status=3, words=[f"in line 500; its last line is {last}."])
 
 
 @pytest.mark.parametrize("line", [5, 30])

@@ -37,8 +37,22 @@ def test_what_is_not_a_time(mercer, data, text):
 def test_a_solver_that_is_asked_for_has_no_limit(mercer, data):
     words = ["--time chooses the solver"]
     mercer.fails("fit", data, "--time", "1m", "--solver", "dense", status=2, words=words)
-    words = ["--time means nothing to --model sparse"]
-    mercer.fails("fit", data, "--time", "1m", "--model", "sparse", status=2, words=words)
+
+
+def test_a_sparse_fit_that_is_too_long_is_refused_with_a_number_that_is_not(
+    mercer, data, tmp_path, monkeypatch
+):
+    args = ("fit", data, "-o", tmp_path / "m.mercer", "--raw", "--model", "sparse", "--kernels")
+    long = json.loads(mercer(*args, 900, "--dry-run", "--json").out)["seconds"]
+    short = json.loads(mercer(*args, 9, "--dry-run", "--json").out)["seconds"]
+    assert long == pytest.approx(10_000 * short)
+    words = ["2,000 rows", "is allowed", "ask for 86 of them by --kernels"]
+    mercer.fails(*args, 900, "--time", "20s", status=3, words=words)
+    mercer(*args, 86, "--time", "20s", "--dry-run")
+    monkeypatch.setattr("mercer._base.machine.LONG", 1e-6)
+    assert "fewer --kernels are quicker" in mercer(*args, 9, "--time", "20s").err
+    words = ["3000 kernels cannot be chosen from 2000 rows"]
+    mercer.fails(*args, 3000, "-o", tmp_path / "x.mercer", status=3, words=words)
 
 
 @pytest.mark.parametrize(("model", "fits"), [("novelty", 6), ("robust", 7), ("missing", 20)])

@@ -96,6 +96,21 @@ def test_answers_that_few_gave_are_not_copied(rng):
     assert (cdist(drawn, different[counts > 1]).min(axis=1) == 0).mean() > 0.5
 
 
+def test_rows_of_levels_that_stand_alone_are_not_copied(rng, monkeypatch):
+    """In a table of biopsies 4 % of the draws were: all mixtures around a row were that row."""
+    calm = np.where(rng.random((150, 4)) < 0.15, 2.0, 1.0)
+    X = np.concatenate([calm, rng.choice([1.0, 5.0, 10.0], (60, 4))])
+    different, counts = np.unique(X, axis=0, return_counts=True)
+
+    def copies():
+        drawn = RowMixtures.of(Local().fit(X, rng), X).sample(2000, rng)
+        return (cdist(drawn, different[counts == 1]).min(axis=1) == 0).mean()
+
+    assert copies() <= 0.001
+    monkeypatch.setattr(module, "EQUAL", 0.0)
+    assert copies() > 0.005
+
+
 def test_rows_that_all_repeat_end(rng):
     """Of six different rows every draw is near to one; there is nothing to wait for."""
     X = np.repeat(rng.standard_normal((6, 2)), 10, axis=0)

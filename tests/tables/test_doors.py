@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.base import clone
 
 import mercer
 from mercer import KernelPCA
@@ -106,6 +107,28 @@ def test_same_file_same_model(name, tmp_path):
     for file in (tmp_path / "by_command.mercer", tmp_path / "page" / "model.mercer"):
         assert used(mercer.load(file)) == used(by_frame)
         assert_allclose(scores_by_command(file, path, tmp_path), expected, atol=1e-12)
+
+    if by_frame.filler_ is None:  # what is filled in is drawn for a fit, and expected afterwards
+        array = by_frame.vectors(frame)
+        by_array = clone(by_frame.model_).fit(array)
+        assert_allclose(by_array.transform(array), expected, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::mercer.exceptions.DenoisingWarning")
+@pytest.mark.parametrize("name", ["headerless.csv", "gaps.csv", "dates.csv", "german.csv"])
+def test_same_file_same_tuned_model(name, tmp_path):
+    path, frame = write(tmp_path, name)
+    frame.columns = [str(column) for column in frame.columns]
+    by_frame = TableModel(KernelPCA(random_state=0)).tune(frame, noise=0.3)
+    expected = by_frame.transform(frame)
+    assert used(by_frame) == used(TableModel().fit(frame))
+    run("tune", path, "--noise", 0.3, "-o", tmp_path / "tuned.mercer", "-q")
+    by_command = mercer.load(tmp_path / "tuned.mercer")
+    assert used(by_command) == used(by_frame)
+    assert by_command.model_.kernel_.length == pytest.approx(by_frame.model_.kernel_.length)
+    assert_allclose(
+        scores_by_command(tmp_path / "tuned.mercer", path, tmp_path), expected, atol=1e-12
+    )
 
 
 def test_a_file_without_names_is_scaled_as_others(tmp_path, capsys):

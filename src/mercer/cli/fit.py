@@ -14,6 +14,7 @@ from mercer.cli.faults import Failure
 from mercer.cli.maps import fit_map, map_option, refuse_others, save_map
 from mercer.cli.models import Recipe, describes_denoiser, describes_model
 from mercer.cli.options import Reading, console, tables
+from mercer.exceptions import DataError
 
 NOT_CONVERGED = 5
 #: Endings that other programs would open, in vain.
@@ -65,8 +66,8 @@ def fit(
     .zst). A table may hold categories, dates and numbers of many units. The command prints what
     it does with each column, and rows that the model gives back have the same columns. The
     kernel's width, the solver and the number of components are chosen from the data unless you
-    set them; what was chosen, and why, is printed. With --map the model is
-    one of both ways between the rows and a map that you have.
+    set them; what was chosen, and why, is printed. With --map the model goes
+    both ways between the rows and a map that you have.
     """
     from mercer.model import model_of
 
@@ -85,6 +86,7 @@ def fit(
         table, encoder = opened.table, opened.encoder
         plan = recipe.make().plan(table.rows)
         plan = replace(plan, seconds=recipe.fits * plan.seconds)
+        _check_time(plan, recipe, table.rows.shape[0])
         if dry_run:
             _show(plan, table, data)
             return 0
@@ -101,6 +103,22 @@ def fit(
     opened.whole(model).save(target)
     console.report_fit(model, table.rows, target, started, encoder)
     return 0 if model_of(model).report.converged else NOT_CONVERGED
+
+
+def _check_time(plan: Any, recipe: Recipe, n: int) -> None:
+    """Refuse a sparse fit that is too long; the others have chosen what is quick enough."""
+    if recipe.model != "sparse" or recipe.time is None or plan.seconds <= recipe.time:
+        return
+    from mercer._base.machine import time_text
+    from mercer.sparse.noise import estimate_seconds
+
+    # It grows with the square of their number.
+    kernels = int((recipe.time / estimate_seconds(plan.solver, n, 1)) ** 0.5)
+    remedy = f"ask for {kernels} of them by --kernels" if kernels else "give fewer rows"
+    raise DataError(
+        f"to choose the kernels of {n:,} rows is estimated to take {time_text(plan.seconds)}, and "
+        f"{time_text(recipe.time).removeprefix('about ')} is allowed; allow more, or {remedy}."
+    )
 
 
 def _check_state(state: Path, *, resume: bool, force: bool) -> None:
@@ -152,9 +170,11 @@ def _announce(plan: Any, what: str, *, resumed: bool) -> None:
         f"{size_text(free)} free memory"
     )
     if plan.seconds > LONG:
+        is_sparse = isinstance(plan.solver, mercer.sparse.SparseSolver)
+        quicker = "fewer --kernels are quicker" if is_sparse else "--solver landmarks is quicker"
         console.remark(
             f"this is estimated to take {time_text(plan.seconds)} on an idle machine; --time sets "
-            "a limit, --solver landmarks is quicker"
+            f"a limit, {quicker}"
         )
 
 

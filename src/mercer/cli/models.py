@@ -144,7 +144,7 @@ class Recipe:
     gamma: float | str | None = option(
         type=_number_or_rule,
         metavar="NUMBER|median|scale",
-        help="Width as exp(-gamma r²); 'median' if no width is given (narrower for novelty).",
+        help="Width as exp(-gamma r²); 'median' if none is given (novelty has its own rule).",
     )
     sigma: float | None = option(type=float, help="Width as exp(-r²/2 sigma²).")
     width: float | None = option(type=float, help="Width as exp(-r²/width²), or a length scale.")
@@ -160,7 +160,8 @@ class Recipe:
     time: float | None = option(
         type=_seconds,
         metavar="30s|5m|1h",
-        help="Choose the solver and landmarks so that the fit should take no longer than this.",
+        help="Choose the solver and landmarks so that the fit should take no longer than this; of "
+        "a sparse model, refuse a number of kernels that would.",
     )
     landmarks: int | None = option(type=click.IntRange(2), help="Fit on this many landmarks.")
     kernels: int | None = option(
@@ -196,7 +197,8 @@ class Recipe:
         if self.solver is not None and self.solver not in known:
             listed = ", ".join(known)
             raise click.UsageError(f"--solver of --model {self.model} is one of {listed}")
-        if self.time is not None and (self.landmarks or self.solver not in (None, "auto")):
+        chosen = self.landmarks or self.solver not in (None, "auto")
+        if self.time is not None and chosen and not sparse:
             raise click.UsageError("--time chooses the solver; leave --solver and --landmarks out")
         if self.landmarks is not None and self.solver not in (None, "auto", "landmarks"):
             raise click.UsageError(f"--landmarks means nothing to --solver {self.solver}")
@@ -269,7 +271,7 @@ class Recipe:
         """The solver by its name where it has no state to keep."""
         if self.landmarks is not None:
             return mercer.solvers.Landmarks(self.landmarks, checkpoint=checkpoint)
-        if self.time is not None:
+        if self.time is not None and self.model != "sparse":
             return mercer.solvers.Auto(seconds=self.time / self.fits, checkpoint=checkpoint)
         name = self.solver or "auto"
         if checkpoint is None or name not in ("auto", "landmarks"):
@@ -284,7 +286,7 @@ _BELONGS = {
     "false_alarm_rate": ("novelty",),
     "contamination": ("novelty",),
     "density": ("generative",),
-    "time": _WITH_SOLVER,
+    "time": (*_WITH_SOLVER, "sparse"),
     "landmarks": _WITH_SOLVER,
     "preimage": ("kpca", "sparse", "generative", "missing", "robust"),
 }

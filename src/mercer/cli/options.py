@@ -74,6 +74,13 @@ class Noise(click.FloatRange):
         if str(value).partition(":")[0] in ("columns", "poisson", "speckle"):
             return value
         parts: list[Any] = str(value).split(",")
+        try:
+            [float(part) for part in parts]
+        except ValueError:
+            words = (
+                "a number, several of them with commas, columns, poisson, speckle, speckle:SHARE"
+            )
+            self.fail(f"'{value}' is not a level of noise; give {words}.", param, ctx)
         levels = [super(Noise, self).convert(part, param, ctx) for part in parts]
         return levels if len(levels) > 1 else levels[0]
 

@@ -22,7 +22,7 @@ from mercer.cli.options import Output, Reading, frames, missing, opening
 from mercer.exceptions import DataError, said
 from mercer.io import Table, check_sink, open_table, spooled, write_stream, write_table
 from mercer.io.files import COMPRESSED, names_text, open_plain, plain_name
-from mercer.io.look import TEXT, Look
+from mercer.io.look import SHEETS, TEXT, Look
 from mercer.points.source import MemoryRows
 
 #: More columns than this are described by their kinds, not one by one.
@@ -132,7 +132,17 @@ def located(data: str, reading: Reading) -> Iterator[Look]:
             inside, stream = plain_name(path), opened.enter_context(open_plain(path))
             spool = spooled(stream, inside.suffix.strip(".") or "csv", inside.stem)
             path = opened.enter_context(spool)
+        _check_layout(path)
         yield Look(path, asked_for("header_row"), asked_for("sheet"), reading.array)
+
+
+def _check_layout(path: Path) -> None:
+    """Refuse what is said of sheets and of a line of names where the file has none."""
+    kind = plain_name(path).suffix.lower()
+    if asked_for("sheet") is not None and kind not in SHEETS:
+        raise click.UsageError(f"--sheet is for workbooks ({', '.join(SHEETS)}), not for {path}")
+    if asked_for("header_row") is not None and kind not in (*TEXT, *SHEETS):
+        raise click.UsageError(f"--header-row is for text files and workbooks, not for {path}")
 
 
 def _open(look: Look, reading: Reading, *, like: Names | None = None, allow_nan: bool) -> Table:

@@ -28,10 +28,12 @@ from mercer.solvers.audit import audit_rows, audited
 from mercer.solvers.policy import refuse_square, warn_if_degenerate
 from mercer.sparse import Centres, KernelRows, Selection, SparseSolver, as_sparse_solver
 from mercer.sparse.base import data_axes, model_axes, null_spectra, project, span
-from mercer.sparse.noise import choose_kernels
-
-#: So many kernels are planned for where the data decide.
-USUAL_KERNELS = 100
+from mercer.sparse.noise import (
+    USUAL_KERNELS,
+    choose_kernels,
+    estimate_seconds,
+    refuse_more_than_rows,
+)
 
 
 @with_parameters
@@ -198,10 +200,12 @@ class SparseKernelPCA(SubspaceEstimator):
 
     def _plan(self, kernel: Kernel, rows: Points) -> Plan:
         data = KernelRows(kernel, rows.rows, numbers.fixed_rng(0))
+        refuse_more_than_rows(self.n_kernels, data.n)
         solver, reason = as_sparse_solver(self.solver).choose(data)
         most = min(self.n_kernels or USUAL_KERNELS, data.n)
         needed = solver.estimate_bytes(data, most)
-        return Plan(solver, reason, as_rule(self.n_components), needed, False, False)
+        seconds = estimate_seconds(solver, data.n, self.n_kernels)
+        return Plan(solver, reason, as_rule(self.n_components), needed, False, False, seconds)
 
     def _check_size(self, solver: SparseSolver) -> None:
         m, noise = self.n_kernels, self.noise

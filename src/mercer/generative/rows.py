@@ -27,8 +27,9 @@ DRAWS, MOST_NUMBERS = 100, 4_000_000
 EVENED, LEVELS = 4000, 50
 #: A category comes from another row of the mixture than the first as often as this.
 CROSSED = 0.25
-#: A draw nearer to a row than so many rows are to their nearest is made again; so many times.
-COPIES, TRIES = 0.2, 20
+#: A draw nearer to a row than so many rows are to their nearest is made again; so many times, and
+#: as often once more while it is a copy: in this distance, in the unit of the rows.
+COPIES, TRIES, EQUAL = 0.2, 20, 1e-7
 #: Decimals of a draw beside the largest value of its column, and of a rank.
 DIGITS = 9
 #: A gap between neighbouring values is wide if it is so many times the mean gap.
@@ -54,7 +55,8 @@ class RowMixtures:
 
     Notes
     -----
-    A draw that is too near to a row after twenty tries is kept.
+    A draw that is too near to a row after twenty tries is kept, unless it is equal to one that
+    occurs once; then a neighbour of the row is drawn around, up to twenty times.
 
     Examples
     --------
@@ -99,11 +101,16 @@ class RowMixtures:
         """Draws that are not too near to a row, before the way back."""
         i = self.density.starts(n, rng)
         drawn, again = self._around(i, rng), np.arange(n)
-        for _ in range(TRIES):
-            again = again[self.apart.too_near(self._back(drawn[again]))]
+        for tried in range(2 * TRIES):
+            least = self.apart.least if tried < TRIES else min(self.apart.least, EQUAL)
+            again = again[self.apart.nearer(self._back(drawn[again]), least)]
             if not len(again):
                 break
-            # Around the same rows, so that none loses its share to others.
+            # Around the same rows, so that none loses its share to others. Where columns have few
+            # levels, all mixtures around a row may come out as that row: then around a neighbour.
+            if tried >= TRIES:
+                near = self.density.around(i[again], rng)[1]
+                i[again] = near[np.arange(len(again)), rng.integers(near.shape[1], size=len(again))]
             drawn[again] = self._around(i[again], rng)
         return drawn
 
@@ -203,12 +210,12 @@ class Apart:
         )
         return cls(singles, middle, size, float(np.quantile(nearest, COPIES)))
 
-    def too_near(self, drawn: Array) -> Array:
-        """(n,) whether a draw is all but a copy of a row."""
-        if not self.least:
+    def nearer(self, drawn: Array, least: float) -> Array:
+        """(n,) whether a draw is nearer to a row than this: all but a copy of it."""
+        if not least:
             return np.zeros(len(drawn), dtype=bool)
         scaled = (drawn - self.middle) / self.size
-        return over_distances(scaled, self.rows, lambda r: r.min(axis=1)) < self.least * (1 - 1e-9)
+        return over_distances(scaled, self.rows, lambda r: r.min(axis=1)) < least * (1 - 1e-9)
 
 
 def _function(x: Array, y: Array) -> tuple[Array, Array]:

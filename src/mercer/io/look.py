@@ -22,6 +22,8 @@ from mercer.io.images import find_images
 
 #: Endings of text files.
 TEXT = (".csv", ".tsv", ".txt")
+#: And of workbooks.
+SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 #: What parts the fields of a line.
 DELIMITERS = ",;\t|"
 #: A longer line is not a table of numbers, and would have to be held in memory.
@@ -247,7 +249,8 @@ def first_line(lines: Sequence[str], path: Path, header_row: int | None = None) 
         raise DataError(f"'{path}' is empty; give a file with data.")
     if header_row is not None:
         if header_row > filled[-1] + 1:
-            raise DataError(f"'{path}' has no names of columns in line {header_row}; it is short.")
+            lacks = f"'{path}' has no names of columns in line {header_row}"
+            raise DataError(f"{lacks}; its last line is {filled[-1] + 1}.")
         return next(i for i in filled if i >= header_row - 1)
     comments = next((k for k, i in enumerate(filled) if not lines[i].startswith("#")), 0)
     if not comments:

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -116,6 +117,9 @@ class PoolSelection(BoundSelection):
 
 class SparseSolver(Config, ABC):
     """Chooses the kernels of :class:`~mercer.SparseKernelPCA` and their weights."""
+
+    #: Seconds that one fit takes for each row and squared number of kernels; 0 if nobody knows.
+    cost: ClassVar[float] = 0.0
 
     @abstractmethod
     def bind(self, rows: KernelRows, n_kernels: int | None) -> BoundSelection:

@@ -151,6 +151,8 @@ class ColumnGeneration(SparseSolver):
     The rows may be a memmap.
     """
 
+    cost = 9e-8
+
     def __init__(self, rank: int = 400, *, sweeps: int = 0, tol: float = 1e-6) -> None:
         self.rank = rank
         self.sweeps = sweeps

@@ -23,6 +23,7 @@ from mercer.exceptions import DataError, Remedy, warn
 from mercer.io import files
 from mercer.io.arrays import parquet_files
 from mercer.io.look import (
+    SHEETS,
     TEXT,
     Look,
     after_titles,
@@ -90,10 +91,6 @@ def _alike(name: str, parts: list[Array], paths: Sequence[Path]) -> list[Array]:
             raise DataError(f"column {name!r} holds {here}; fix it, or make it a category.")
     nothing = np.full(1, {"f": np.nan, "M": np.datetime64("NaT", "us")}.get(like.dtype.kind))
     return [part if i in filled else nothing.repeat(len(part)) for i, part in enumerate(parts)]
-
-
-#: Endings of workbooks.
-SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 
 
 def read_sheet(look: Look) -> Frame:
