@@ -9,112 +9,18 @@ Settings were chosen on digits, USPS and Auto; the other sets were looked at onc
 
 import sys
 import warnings
-from importlib.util import find_spec
 from time import process_time
 
 import numpy as np
-import pandas as pd
 from sklearn.cluster import DBSCAN
-from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.datasets import load_digits
 from sklearn.manifold import TSNE
 from sklearn.metrics import roc_auc_score
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
-from sklearn.neural_network import MLPRegressor
+from sklearn.neighbors import NearestNeighbors
 
 from benchmarks._data import clusters, cover, folder
+from benchmarks._maps_ways import both_ways, numbers
 from mercer import MapModel
-
-#: Rows that UMAP's own inverse is asked for: it takes seconds for each hundred in 3-D.
-INVERSE = {2: 300, 3: 100}
-
-
-def standard(X):
-    return (X - X.mean(axis=0)) / X.std(axis=0)
-
-
-def table(name, drop=()):
-    numbers = pd.read_csv(folder() / "tables" / name).drop(columns=list(drop))
-    return standard(numbers.select_dtypes("number").to_numpy(float))
-
-
-def sets():
-    """Name → rows in a random order, classes or None, and how many of the rows are learnt from."""
-    digits, cancer = load_digits(), load_breast_cancer()
-    usps, mnist = np.load(folder() / "usps.npz"), np.load(folder() / "mnist.npz")
-    few = np.random.default_rng(0).permutation(len(usps["X_train"]))[:1800]
-    both = [np.concatenate([mnist[f"{k}_train"][:5000], mnist[f"{k}_test"][:500]]) for k in "Xy"]
-    found = {
-        "digits": (digits.data / 16, digits.target, 1497),
-        "USPS": (usps["X_train"][few] / 1000, usps["y_train"][few], 1500),
-        "Auto": (table("Auto.csv"), None, 300),
-        "MNIST": (both[0] / 255, both[1], 5000),
-        "cancer": (standard(cancer.data), cancer.target, 469),
-        "Bikeshare": (table("Bikeshare.csv")[:2400], None, 2000),
-    }
-    for name, (X, y, n) in found.items():
-        order = np.random.default_rng(0).permutation(len(X)) if name != "MNIST" else slice(None)
-        yield name, X[order], None if y is None else y[order], n
-
-
-def umap_of(q):
-    from umap import UMAP
-
-    return UMAP(n_components=q, random_state=0, n_jobs=1)
-
-
-def error(rows, truth):
-    return float(((rows - truth[: len(rows)]) ** 2).sum(axis=1).mean())
-
-
-def votes(Z, y, placed, truth):
-    return KNeighborsClassifier(10).fit(Z, y).score(placed, truth)
-
-
-def regressors():
-    return {
-        "5-NN mean": KNeighborsRegressor(5),
-        "10-NN, by distance": KNeighborsRegressor(10, weights="distance"),
-        "MLP 100": MLPRegressor(random_state=0, max_iter=300),
-    }
-
-
-def ways(name, X, y, n, what, Z, Z_new, own=None):
-    """Errors back, and votes forth, of everybody; own: UMAP's rows from the first places."""
-    first = len(own) if own is not None else len(Z_new)
-    model = MapModel().fit(X[:n], Z)
-    back = {"MapModel": model.inverse_transform(Z_new[:first])}
-    forth = {"MapModel": model.transform(X[n:])}
-    for rival, regressor in regressors().items():
-        back[rival] = regressor.fit(Z, X[:n]).predict(Z_new[:first])
-        forth[rival] = regressor.fit(X[:n], Z).predict(X[n:])
-    back = {key: error(rows, X[n:]) for key, rows in back.items()}
-    umap = error(own, X[n:]) if own is not None else None
-    shown = " | ".join(f"{value:.3g}" for value in back.values())
-    ratio = "| |" if umap is None else f"| {umap:.3g} | {back['MapModel'] / umap:.2f} |"
-    if y is None:
-        scores = ["–"] * 5
-    else:
-        scores = [f"{votes(Z, y[:n], placed, y[n:]):.3f}" for placed in forth.values()]
-        scores.append(f"{votes(Z, y[:n], Z_new, y[n:]):.3f}")
-    print(f"| {name}, {what} | {shown} {ratio} {' | '.join(scores)} |", flush=True)
-
-
-def both_ways():
-    rivals = " | ".join(regressors())
-    print(f"| back: squared error; forth: votes | MapModel | {rivals} | UMAP | ratio |"
-          f" MapModel | {rivals} | the map itself |")  # fmt: skip
-    print("|---|" + "---:|" * 11)
-    for name, X, y, n in sets():
-        if name in ("digits", "USPS"):
-            Z = TSNE(random_state=0).fit_transform(X)
-            ways(name, X, y, n, "t-SNE 2-D", Z[:n], Z[n:])
-        if not find_spec("umap"):
-            continue
-        for q in (2, 3, 8, 16) if name == "digits" else (2, 3):
-            tool = umap_of(q).fit(X[:n])
-            Z_new = tool.transform(X[n:])
-            own = tool.inverse_transform(Z_new[: INVERSE[q]]) if q in INVERSE else None
-            ways(name, X, y, n, f"UMAP {q}-D", tool.embedding_, Z_new, own)
 
 
 def between(Z, rng, count=200):
@@ -143,7 +49,7 @@ def sure():
         "digits": load_digits().data / 16,
         "USPS": usps[:4000],
         "MNIST": mnist[:4000],
-        "Bikeshare": table("Bikeshare.csv")[:4000],
+        "Bikeshare": numbers("Bikeshare.csv")[0][:4000],
         "cover": cover(4000),
     }
     for name, X in rows.items():
@@ -182,6 +88,7 @@ def size():
 
 def main():
     warnings.filterwarnings("ignore")
-    parts = {"ways": both_ways, "sure": sure, "size": size}
-    for name in sys.argv[2:] or parts:
+    words = [word for word in sys.argv[2:] if word != "--keep"]
+    parts = {"ways": lambda: both_ways("--keep" in sys.argv), "sure": sure, "size": size}
+    for name in words or parts:
         parts[name]()
