@@ -21,7 +21,7 @@ from mercer._base.types import Array, ArrayLike, RowsLike, Seed
 from mercer.estimators._validation import check_codes, check_rows
 from mercer.estimators.base import OF_COLUMNS, Capabilities, Estimator
 from mercer.estimators.door import verb
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, Remedy
 from mercer.kernels import Linear, RadialKernel, as_kernel
 from mercer.novelty.places import EMPTY, Certainty
 from mercer.points import Points
@@ -386,8 +386,8 @@ def _checked_map(Z: ArrayLike, n: int) -> Array:
     bad = np.flatnonzero(~np.isfinite(places).all(axis=1))
     if bad.size:
         raise DataError(
-            f"{bad.size} places in the map are not finite, the first is that of row {bad[0]}; "
-            "leave these rows out of both, X[ok] and Z[ok]."
+            f"the places of {bad.size} of {n} rows are not finite, the first that of row {bad[0]}; "
+            + Remedy("use X[ok] and Z[ok].", shell="leave these rows out of both files.")
         )
     if (places == places[0]).all():
         raise DataError(

@@ -112,8 +112,8 @@ class Namespace:
 class Graph:
     """Nodes in the order in which they are asked for; every value is known by its name.
 
-    ``X`` is the input called ``name``, of any number of rows, ``xp`` the functions of values by NumPy's names; all
-    numbers are of ``dtype``, float32 or float64.
+    ``X`` is the input, called ``name``, of any number of rows, ``xp`` the functions of values by
+    NumPy's names; all numbers are of ``dtype``, float32 or float64.
     """
 
     def __init__(self, dtype: Precision, name: str = "X") -> None:
