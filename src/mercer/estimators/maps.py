@@ -146,8 +146,8 @@ class MapModel(TransformerMixin, Estimator):
         self.back_, left = learn_back(Z, rows, kernel, alpha, most, some)
         near = Neighbours.of(Z, rng, most)
         apart = near.nearest(Z[some], EMPTY, leave_out=some)[1][:, -1]
-        placed = self.forth_.place(kept[some], leave_out=some)
-        self.certainty_ = Certainty.of(Z[some], placed, left.alone, apart, left.beside)
+        ways = self.forth_.place(kept[some], leave_out=some)
+        self.certainty_ = Certainty.of(Z[some], ways, left.alone, apart, left.beside)
 
     def _kernel_of(self, Z: Array) -> RadialKernel | None:
         if self.kernel is None:

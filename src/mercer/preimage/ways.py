@@ -184,7 +184,7 @@ class LeftOut:
         for k, j in enumerate(near.T):
             size[:, k] = np.sqrt(square_sums(own[:, None] * A[j] - between[:, k, None] * A))
         # Rows that are all but one landmark between them leave nothing to divide by.
-        return size / np.maximum(det, (1 - MOST) * own[:, None] * own[near])
+        return np.asarray(size / np.maximum(det, (1 - MOST) * own[:, None] * own[near]))
 
 
 def _apart(points: Array, z: Array) -> Array:

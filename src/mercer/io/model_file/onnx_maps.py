@@ -128,7 +128,8 @@ def _places(g: Graph, forth: Forth, X: Traced) -> Traced:
         away = g.xp.sqrt(g.with_axis("ReduceSumSquare", away, 2, keepdims=1))
         least = g.with_axis("ReduceMax", away, 1, keepdims=1) * NEAR
         z = mean(w / g.xp.maximum(away, g.xp.where(least > 0.0, least, 1.0)))
-    return g.with_axis("Squeeze", z, 1) * np.full((1, len(middle)), size) + middle[None]
+    found: Traced = g.with_axis("Squeeze", z, 1) * np.full((1, len(middle)), size) + middle[None]
+    return found
 
 
 def _summed(g: Graph, value: Traced) -> Traced:
