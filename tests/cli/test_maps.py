@@ -36,6 +36,14 @@ def test_both_ways_in_the_shell(mercer, place):
         address = mercer("explore", *source, "--no-browser").out.strip()
         assert address.startswith("file:")
     assert b"map_page" in (place / "rows.html").read_bytes()
+    for rows in ((), ("rows.csv",)):
+        mercer("plot", "trust", "m.mercer", *rows, "-o", "trust.png")
+    assert (place / "trust.png").stat().st_size > 5000
+    mercer("convert", "m.mercer", "m.onnx")
+    for command in ("score m.mercer rows.csv", "novelty m.mercer rows.csv"):
+        assert "a MapModel, which cannot" in mercer(*command.split(), status=None).err
+    said = mercer(*["plot", "scree", "m.mercer", "-o", "s.png"], status=None).err
+    assert "holds a map of another tool; draw it as trust" in said
     mercer("plot", "live", "m.mercer", "rows.csv", "--label", "kind", "-o", "live.html")
     assert b"virginica" in (place / "live.html").read_bytes()
 

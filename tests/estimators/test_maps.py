@@ -12,8 +12,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import mercer
 from mercer import MapModel, TableModel
 from mercer.exceptions import DataError
-from mercer.preimage import near
+from mercer.kernels import Matern
+from mercer.points import as_points
+from mercer.preimage import near, ways
 from mercer.preimage.near import Neighbours
+from mercer.preimage.ways import learn_back
 
 
 def islands(n=600, d=6, seed=0):
@@ -54,6 +57,26 @@ def test_what_the_way_back_misses_is_that_of_models_without_the_row():
         A = np.linalg.solve(K + back.alpha * np.eye(59), small[rest] - small.mean(axis=0))
         said = small.mean(axis=0) + back.kernel.exact(places[i : i + 1], places[rest]) @ A
         assert_allclose(model.certainty_.missed[i], np.linalg.norm(said - small[i]), rtol=1e-6)
+
+
+@pytest.mark.parametrize("largest", [5000, 40])
+def test_errors_beside_a_row_are_those_of_models_without_both(largest, monkeypatch):
+    """On all rows, and on landmarks, where the textbook solves for their weights."""
+    monkeypatch.setattr(ways, "LARGEST", largest)
+    rows, places, kernel, alpha = X[:60], Z[:60], Matern(length_scale=2.0, nu=0.5), 0.03
+    back, left = learn_back(places, as_points(rows), kernel, alpha, 20, np.arange(60))
+    centred = rows - rows.mean(axis=0)
+    for i, j in ((0, 3), (17, 5), (59, 58)):
+        rest = ~np.isin(np.arange(60), [i, j])
+        K = kernel.exact(places[rest], back.centres[rest] if largest > 60 else back.centres)
+        if largest > 60:
+            A = np.linalg.solve(K + alpha * np.eye(58), centred[rest])
+        else:
+            inner = kernel.exact(back.centres, back.centres)
+            A = np.linalg.solve(K.T @ K + alpha * inner, K.T @ centred[rest])
+        centres = back.centres[rest] if largest > 60 else back.centres
+        off = np.linalg.norm(kernel.exact(places[j : j + 1], centres) @ A - centred[j])
+        assert_allclose(left.beside(np.full((60, 1), j))[i, 0], off, rtol=1e-5)
 
 
 def test_forth_is_the_geometric_median_of_the_neighbours_places():
@@ -101,6 +124,27 @@ def test_radii_cover_as_promised():
         inside = back <= model.row_radius(places[1500:], coverage)
         assert abs(inside.mean() - coverage) < 0.03
         assert abs((forth <= model.place_radius(rows[1500:], coverage)).mean() - coverage) < 0.03
+
+
+def test_calibrated_radii_cover_at_places_of_another_way():
+    """Places that somebody has shaken: the fit does not know, rows placed alike do."""
+    rows, places, _ = islands(4000, seed=3)
+    shaken = places + 0.7 * np.random.default_rng(0).standard_normal(places.shape)
+    model = MapModel().fit(rows[:1500], places[:1500])
+    some, new = slice(1500, 2200), slice(2200, None)
+
+    def covered():
+        back = np.linalg.norm(model.inverse_transform(shaken[new]) - rows[new], axis=1)
+        forth = np.linalg.norm(model.transform(rows[new]) - shaken[new], axis=1)
+        inside = back <= model.row_radius(shaken[new]), forth <= model.place_radius(rows[new])
+        return [part.mean() for part in inside]
+
+    assert max(covered()) < 0.8
+    assert model.calibrate(rows[some], shaken[some]) is model
+    assert_allclose(covered(), 0.9, atol=0.03)
+    assert (model.place_p_values(shaken[new]) <= 0.05).mean() < 0.08
+    with pytest.raises(DataError, match="3 rows and 2 places"):
+        model.calibrate(rows[:3], places[:2])
 
 
 def test_places_between_islands_have_no_data():
@@ -237,6 +281,8 @@ def test_a_table_comes_back_legal(tmp_path):
     assert list(back.columns) == list(table.columns)
     assert set(back["kind"]) <= set(iris.target_names)
     assert (back["kind"] == table["kind"]).mean() > 0.9
+    assert model.row_radius(Z[:3]).shape == (3,)
+    model.calibrate(table[:50], Z[:50])
     assert model.row_radius(Z[:3]).shape == (3,)
     assert model.relevance(table[:2]).shape == (2, 5)
     again = mercer.load(model.save(tmp_path / "m.mercer"))

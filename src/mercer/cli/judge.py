@@ -10,7 +10,7 @@ import click
 import mercer
 from mercer._base.types import Estimator
 from mercer.cli import options
-from mercer.cli.models import load_model, on_tables, seen_by
+from mercer.cli.models import check_able, load_model, on_tables, seen_by
 from mercer.cli.options import OneOf, Output, Reading, console, tables
 
 #: New rows that are explained, the newest ones.
@@ -32,7 +32,7 @@ def score(model: str, data: str, reading: Reading) -> None:
     from their reconstructions, which is less for every wider kernel and every further component:
     what a model keeps, and no way to choose one.
     """
-    fitted = load_model(model, "score")
+    fitted = load_model(model, "score", "reconstruct")
     with tables.open_input(data, reading, model=fitted) as table, console.progress():
         found = mercer.selection.assess(seen_by(fitted), table)
     if console.as_json(asdict(found)):
@@ -98,6 +98,8 @@ def novelty(
             "--false-alarm-rate needs --normal; otherwise the model has its own rate"
         )
     fitted = load_model(model)
+    if not hasattr(seen_by(fitted), "score_samples"):
+        check_able(model, fitted, "reconstruction_error")
     tables.check_output(output, ["score"], labelled=reading.beside)
     detector = seen_by(fitted)
     if normal is not None:

@@ -18,14 +18,19 @@ from mercer.cli.options import DATA, OneOf, as_one, option, options_of, which_wa
 def load_model(path: str, *abilities: str) -> Any:
     """The model in a file, which must have the methods named; :class:`Failure` if it has not."""
     model = mercer.load(existing(path))
-    inner = seen_by(model)
     for ability in abilities:
-        if not hasattr(inner, ability):
-            raise Failure(
-                f"'{path}' holds a {type(inner).__name__}, which cannot {_WORDS[ability]}. Fit one "
-                f"that can: mercer fit DATA --model {_MODELS.get(ability, 'kpca')}."
-            )
+        check_able(path, model, ability)
     return model
+
+
+def check_able(path: str, model: Estimator, ability: str) -> None:
+    """Refuse a model without this method, and name one that has it."""
+    inner = seen_by(model)
+    if not hasattr(inner, ability):
+        raise Failure(
+            f"'{path}' holds a {type(inner).__name__}, which cannot {_WORDS[ability]}. Fit one "
+            f"that can: mercer fit DATA --model {_MODELS.get(ability, 'kpca')}."
+        )
 
 
 _WORDS = {
@@ -33,12 +38,14 @@ _WORDS = {
     "inverse_transform": "return from scores to rows",
     "denoise": "denoise",
     "score": "score a reconstruction",
+    "reconstruct": "be compared by what it restores",
+    "reconstruction_error": "measure how new rows are",
     "impute": "fill in missing values",
     "sample": "generate rows",
     "relevance": "show which variables matter",
     "sensitivity": "show which variables matter in components",
 }
-_MODELS = {"sample": "generative"}
+_MODELS = {"sample": "generative", "reconstruction_error": "novelty"}
 
 
 def existing(path: str) -> str:

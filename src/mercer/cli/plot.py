@@ -34,6 +34,7 @@ KINDS = {
     "traversal": ("TraversalDisplay", "images along the components"),
     "samples": ("SampleSheetDisplay", "images that a generative model draws"),
     "vectors": ("RepresentingVectorsDisplay", "what a sparse model keeps"),
+    "trust": ("TrustDisplay", "a map of another tool, coloured by what it keeps of the rows"),
     "widths": ("WidthSpectrumDisplay", "the spectrum against the kernel width"),
     "live": ("", "a page (.html) that computes: drag a point, see its pre-image"),
 }
@@ -122,6 +123,8 @@ def plot(
     if kind != "live":
         _pyplot()  # says what is missing before the model is read
     fitted = load_model(model)
+    if kind not in ("trust", "live") and isinstance(seen_by(fitted), mercer.MapModel):
+        raise Failure(f"'{model}' holds a map of another tool; draw it as trust, or as live.")
     with console.progress():
         if kind == "live":
             drawn = _page(fitted, data, reading, Path(data or model).name)

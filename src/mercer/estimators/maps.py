@@ -21,7 +21,7 @@ from mercer._base.types import Array, ArrayLike, RowsLike, Seed
 from mercer.estimators._validation import check_codes, check_rows
 from mercer.estimators.base import OF_COLUMNS, Capabilities, Estimator
 from mercer.estimators.door import verb
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, Remedy
 from mercer.kernels import Linear, RadialKernel, as_kernel
 from mercer.novelty.places import EMPTY, Certainty
 from mercer.points import Points
@@ -93,7 +93,7 @@ class MapModel(TransformerMixin, Estimator):
     (100, 2)
     """
 
-    capabilities = Capabilities(sparse=True)
+    capabilities = Capabilities(sparse=True, onnx=True)
     _saved: ClassVar[tuple[str, ...]] = ("back_", "forth_", "certainty_", "map_names_", *OF_COLUMNS)
     #: Another's object: it made the map, and is not needed any more.
     _left_out: ClassVar[tuple[str, ...]] = ("embedder",)
@@ -143,9 +143,11 @@ class MapModel(TransformerMixin, Estimator):
         placed = self.forth_.place(kept[few], leave_out=few)[0]
         sketch = sketched(rows.take(few), rng)
         kernel, alpha = choose_kernel(Z[few], sketch, placed, self._kernel_of(Z))
-        self.back_, missed = learn_back(Z, rows, kernel, alpha, most, some)
+        self.back_, left = learn_back(Z, rows, kernel, alpha, most, some)
         near = Neighbours.of(Z, rng, most)
-        self.certainty_ = Certainty.of(Z, missed, some, self.forth_, near)
+        apart = near.nearest(Z[some], EMPTY, leave_out=some)[1][:, -1]
+        ways = self.forth_.place(kept[some], leave_out=some)
+        self.certainty_ = Certainty.of(Z[some], ways, left.alone, apart, left.beside)
 
     def _kernel_of(self, Z: Array) -> RadialKernel | None:
         if self.kernel is None:
@@ -192,6 +194,28 @@ class MapModel(TransformerMixin, Estimator):
         """Minus the mean squared distance between rows and what they are there and back."""
         apart = self.back_.rows(self._placed(X)[0]) - X.to_dense()
         return -float(square_sums(apart).mean())
+
+    @verb("rows", "self")
+    def calibrate(self, X: RowsLike, Z: ArrayLike) -> Self:
+        """Learn how sure both ways are from other rows, and the places that they have.
+
+        The radii hold for places like those of the fit. A tool that places new rows by another way,
+        as ``umap.transform`` and :meth:`transform` do, puts them elsewhere than a map of all rows
+        would; after this, radii and p-values hold for places of that way.
+
+        Parameters
+        ----------
+        X : (n, d) rows that ``fit`` has not seen; some hundreds will do
+        Z : (n, q) array
+            Their places by that way: ``reducer.transform(X)``, or ``model.transform(X)``.
+        """
+        places = self._places(Z)
+        if len(places) != len(X):
+            raise DataError(f"there are {len(X)} rows and {len(places)} places; give one for each.")
+        missed = np.sqrt(square_sums(self.back_.rows(places) - X.to_dense()))
+        apart = self._near.nearest(places, EMPTY)[1][:, -1]
+        self.certainty_ = Certainty.of(places, self._placed(X), missed, apart)
+        return self
 
     @verb("places", "numbers")
     def row_radius(self, Z: ArrayLike, coverage: float = 0.9) -> Array:
@@ -362,8 +386,8 @@ def _checked_map(Z: ArrayLike, n: int) -> Array:
     bad = np.flatnonzero(~np.isfinite(places).all(axis=1))
     if bad.size:
         raise DataError(
-            f"{bad.size} places in the map are not finite, the first is that of row {bad[0]}; "
-            "leave these rows out of both, X[ok] and Z[ok]."
+            f"the places of {bad.size} of {n} rows are not finite, the first that of row {bad[0]}; "
+            + Remedy("use X[ok] and Z[ok].", shell="leave these rows out of both files.")
         )
     if (places == places[0]).all():
         raise DataError(

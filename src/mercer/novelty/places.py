@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mercer._base.types import Array
 from mercer.novelty.calibration import Conformal
 from mercer.preimage.near import Neighbours
-from mercer.preimage.ways import Forth
 
 #: Neighbours whose errors say how large one is, and the one whose distance says how empty a place.
 ERRORS, EMPTY = 20, 5
@@ -41,25 +41,41 @@ class Certainty:
     empty: Conformal
 
     @classmethod
-    def of(cls, Z: Array, missed: Array, rows: Array, forth: Forth, near: Neighbours) -> Certainty:
-        """From the map, and what the way back was off at some of its rows."""
-        placed, spread = forth.place(forth.known.rows[rows], leave_out=rows)
-        usual, none = float(spread.mean()), Conformal.of(np.zeros(1))
-        apart = near.nearest(Z[rows], EMPTY, leave_out=rows)[1][:, -1]
-        bare = cls(Z[rows], missed, usual, none, none, Conformal.of(apart))
-        expected = bare.expected_back(Z[rows], np.arange(len(rows)))
-        off = np.sqrt(((placed - Z[rows]) ** 2).sum(axis=1))
-        back = Conformal.of(_over(missed, expected))
-        fair = Conformal.of(_over(off, bare.expected_forth(spread)))
-        return cls(Z[rows], missed, usual, back, fair, bare.empty)
+    def of(
+        cls,
+        Z: Array,
+        placed: tuple[Array, Array],
+        missed: Array,
+        apart: Array,
+        beside: Callable[[Array], Array] | None = None,
+    ) -> Certainty:
+        """From rows that none of these knew.
 
-    def expected_back(self, Z: Array, leave_out: Array | None = None) -> Array:
+        Parameters
+        ----------
+        Z : (c, q) true places
+        placed : (c, q) places that the way forth found, and (c,) how far the neighbours' are spread
+        missed : (c,) how far the way back was off
+        apart : (c,) distances to the fifth neighbour in the map
+        beside : callable, optional
+            Errors at ``near[i]``, (c, k), of a way back that does not know row i, either. An error
+            that was made with the help of row i is smaller than one that a new row would find.
+        """
+        none, (found, spread) = Conformal.of(np.zeros(1)), placed
+        bare = cls(Z, missed, float(spread.mean()), none, none, Conformal.of(apart))
+        near = Neighbours(Z).nearest(Z, ERRORS, leave_out=np.arange(len(Z)))[0]
+        expected = bare._expected(missed[near] if beside is None else beside(near))
+        off = np.sqrt(((found - Z) ** 2).sum(axis=1))
+        back = Conformal.of(_over(missed, expected))
+        return replace(bare, back=back, forth=Conformal.of(_over(off, bare.expected_forth(spread))))
+
+    def expected_back(self, Z: Array) -> Array:
         """The error to expect of rows from these places: that of the nearest rows, (n,)."""
-        near = Neighbours(self.calibrated).nearest(Z, ERRORS, leave_out)[0]
+        return self._expected(self.missed[Neighbours(self.calibrated).nearest(Z, ERRORS)[0]])
+
+    def _expected(self, errors: Array) -> Array:
         # One more error, the usual one: where all of them vanish, the next need not.
-        return np.asarray(
-            (self.missed[near].sum(axis=1) + self.missed.mean()) / (near.shape[1] + 1)
-        )
+        return np.asarray((errors.sum(axis=1) + self.missed.mean()) / (errors.shape[1] + 1))
 
     def expected_forth(self, spread: Array) -> Array:
         """The error to expect of places whose neighbours are spread so far, (n,)."""

@@ -151,6 +151,7 @@ NEEDS = {
     "p_values": ("has no threshold", _DETECTOR, " --model novelty"),
     "reconstruction_error": ("gives no novelty score", _DETECTOR, " --model novelty"),
     "sample": ("cannot draw samples", "use GenerativeKernelPCA.", " --model generative"),
+    "trust": ("is not a model of a map", "give a MapModel.", " --map PLACES"),
     "span_error": ("has no representing vectors", _SPARSE, " --model sparse"),
 }
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.machine import thread_map
+from mercer._base.machine import blocks, thread_map
 from mercer._base.types import Array, Rows
 from mercer.kernels import Basis, Matern
 from mercer.kernels.width import variance_length
@@ -19,6 +19,8 @@ from mercer.preimage.nearest import smallest
 
 #: Rows that are all compared; of more, a cell has about so many, and so many cells are looked into.
 LARGEST, IN_A_CELL, PROBES = 5000, 250, 4
+#: Rows that are sought in cells at a time, and the number of nearest that is found one by one.
+ROWS, FEW = 1 << 15, 24
 
 
 @dataclass(frozen=True)
@@ -71,47 +73,55 @@ class Neighbours:
             index, t = (part[~own].reshape(len(index), count - 1) for part in (index, t))
         return index, np.sqrt(-t) * self.basis.kernel.length
 
-    def _tiles(self, X: Points, columns: slice) -> Tiles:
-        basis: Any = self.basis
-        packed = basis.pack(basis.kernel.points(X))
-        return Tiles(basis.kernel.arguments, packed, basis.packed[columns], packed.dtype)
+    def _pack(self, X: Points) -> Any:
+        basis = self.basis
+        return basis.pack(basis.kernel.points(X))
 
-    def _among_all(self, X: Points, count: int, columns: slice = slice(None)) -> Any:
+    def _among_all(self, X: Points, count: int) -> tuple[Array, Array]:
+        return self._search(self._pack(X), count)
+
+    def _search(self, packed: Any, count: int, columns: slice = slice(None)) -> tuple[Array, Array]:
+        """Numbers of the nearest among rows that lie side by side, and −|a − b|²/ℓ²."""
+
         def look(_: slice, tiles: RowTiles) -> tuple[Array, Array]:
             parts = []
-            for part, t in tiles:
-                some = smallest(-t, min(count, t.shape[1]))
-                parts.append((some + part.start, np.take_along_axis(t, some, axis=1)))
+            for part, tile in tiles:
+                some, t = _largest(tile, min(count, tile.shape[1]))
+                parts.append((some + part.start, t))
             if len(parts) == 1:
                 return parts[0]
             index, t = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
-            best = smallest(-t, min(count, t.shape[1]))
-            return np.take_along_axis(index, best, axis=1), np.take_along_axis(t, best, axis=1)
+            best, t = _largest(t, min(count, t.shape[1]))
+            return np.take_along_axis(index, best, axis=1), t
 
-        found = self._tiles(X, columns).map_rows(look)
-        return tuple(np.concatenate(part) for part in zip(*found, strict=True))
+        basis: Any = self.basis
+        tiles = Tiles(basis.kernel.arguments, packed, basis.packed[columns], packed.dtype)
+        return tuple(np.concatenate(part) for part in zip(*tiles.map_rows(look), strict=True))  # type: ignore[return-value]
 
     def _in_cells(self, X: Points, count: int) -> tuple[Array, Array]:
+        parts = [self._in_their_cells(X.take(rows), count) for rows in blocks(len(X), ROWS)]
+        return tuple(map(np.concatenate, zip(*parts, strict=True)))  # type: ignore[return-value]
+
+    def _in_their_cells(self, X: Points, count: int) -> tuple[Array, Array]:
+        """Of so many rows that each may be packed once for every cell that it is sought in."""
         probes = self._cells.nearest(X, PROBES)[0]
         index = np.zeros((*probes.shape, count), dtype=np.intp)
         t = np.full(index.shape, -np.inf)
         order = np.argsort(probes, axis=None, kind="stable")
         edges = np.searchsorted(probes.ravel()[order], np.arange(len(self._starts)))
+        row, probe = np.divmod(order, probes.shape[1])
+        packed = self._pack(X.take(row))
 
         def look(cell: int) -> None:
-            asked = order[edges[cell] : edges[cell + 1]]
-            columns = slice(*self._starts[cell : cell + 2])
-            if not len(asked) or columns.stop == columns.start:
+            asked, columns = (slice(*ends[cell : cell + 2]) for ends in (edges, self._starts))
+            if asked.stop == asked.start or columns.stop == columns.start:
                 return
-            row, probe = np.divmod(asked, probes.shape[1])
-            some, near = self._among_all(X.take(row), count, columns)
-            index[row, probe, : some.shape[1]] = self._order[some + columns.start]
-            t[row, probe, : some.shape[1]] = near
+            some, near = self._search(packed[asked], count, columns)
+            at = row[asked], probe[asked], slice(some.shape[1])
+            index[at], t[at] = self._order[some + columns.start], near
 
         thread_map(look, range(len(self._starts) - 1))
-        flat: Array = t.reshape(len(t), -1)
-        best = smallest(-flat, count)
-        t = np.take_along_axis(flat, best, axis=1)
+        best, t = _largest(t.reshape(len(t), -1), count)
         index = np.take_along_axis(index.reshape(len(index), -1), best, axis=1)
         short = np.flatnonzero(t[:, -1] == -np.inf)  # cells with too few rows: compared with all
         if len(short):
@@ -137,3 +147,18 @@ class Neighbours:
         """Where each cell begins, and where the last one ends."""
         cells = np.arange(len(self._cells.rows) + 1)
         return np.searchsorted(self._cell_of[self._order], cells)
+
+
+def _largest(t: Array, count: int) -> tuple[Array, Array]:
+    """(n, count) columns of the largest entries of each row, and these; t is used up."""
+    if count > FEW:
+        some = smallest(-t, count)
+        return some, np.take_along_axis(t, some, axis=1)
+    # One maximum after the other: vector units find it, while they do not part rows.
+    index, found = np.empty((len(t), count), dtype=np.intp), np.empty((len(t), count), t.dtype)
+    rows = np.arange(len(t))
+    for k in range(count):
+        index[:, k] = at = t.argmax(axis=1)
+        found[:, k] = t[rows, at]
+        t[rows, at] = -np.inf
+    return index, found

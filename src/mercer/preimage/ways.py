@@ -90,16 +90,17 @@ class Forth:
         return tuple(map(np.concatenate, zip(*found, strict=True)))  # type: ignore[return-value]
 
     def _median(self, near: Array, apart: Array) -> tuple[Array, Array]:
-        # One coordinate after the other, (q, n, k): all that is summed lies side by side.
-        w, points = self.weights(apart), np.ascontiguousarray(self.places.T)[:, near]
-        z = (w * points).sum(axis=2)
+        # Rows side by side, (k, n) and (q, k, n): sums over neighbours are sums of long vectors.
+        w = np.ascontiguousarray(self.weights(apart).T)
+        points = np.stack([part[near.T] for part in self.places.T])
+        z = (w * points).sum(axis=1)
         for _ in range(STEPS):  # Weiszfeld's, from the weighted mean on
             away = _apart(points, z)
-            most = away.max(axis=1, keepdims=True)
             # At one of the places the pull of that place is large, and not infinite.
-            pull = w / np.maximum(away / np.where(most > 0, most, 1), NEAR)
-            z = (pull * points).sum(axis=2) / pull.sum(axis=1)
-        return z.T, (w * _apart(points, z)).sum(axis=1)
+            least = NEAR * away.max(axis=0)
+            pull = w / np.maximum(away, np.where(least > 0, least, 1), out=away)
+            z = (pull * points).sum(axis=1) / pull.sum(axis=0)
+        return z.T, (w * _apart(points, z)).sum(axis=0)
 
     def weights(self, apart: Array) -> Array:
         """w of neighbours at these distances, the nearest first, with 1 as their sum."""
@@ -152,10 +153,45 @@ class Back:
         return jacobian(self.kernel, Z, self.centres, self.weights)
 
 
+@dataclass(frozen=True)
+class LeftOut:
+    r"""What a regression misses of some rows where it has learnt without them.
+
+    Of rows p that are left out together it misses :math:`G_{pp}^{-1} A_p`: G is
+    :math:`(K + \alpha I)^{-1}` and A the weights; on landmarks, G is I less the matrix that takes
+    rows to fitted ones, and A what the fit misses.
+
+    Attributes
+    ----------
+    G : (c, c) array
+    A : (c, d) array
+    """
+
+    G: Array
+    A: Array
+
+    @cached_property
+    def alone(self) -> Array:
+        """How far each row is missed without itself, (c,)."""
+        return np.asarray(np.sqrt(square_sums(self.A)) / self.G.diagonal())
+
+    def beside(self, near: Array) -> Array:
+        """How far the rows ``near[i]`` are missed without themselves and without row i, (c, k)."""
+        G, A, own = self.G, self.A, self.G.diagonal()
+        between = np.take_along_axis(G, near, axis=1)
+        det = own[:, None] * own[near] - between**2
+        size = np.empty(near.shape)
+        for k, j in enumerate(near.T):
+            size[:, k] = np.sqrt(square_sums(own[:, None] * A[j] - between[:, k, None] * A))
+        # Rows that are all but one landmark between them leave nothing to divide by.
+        return np.asarray(size / np.maximum(det, (1 - MOST) * own[:, None] * own[near]))
+
+
 def _apart(points: Array, z: Array) -> Array:
-    """Distances between points (q, n, k) and one place for each n, (q, n)."""
-    squares = sum((part - at[:, None]) ** 2 for part, at in zip(points, z, strict=True))
-    return np.asarray(np.sqrt(squares))
+    """Distances between points (q, k, n) and one place for each n, (q, n)."""
+    away = points - z[:, None]
+    away *= away
+    return np.asarray(np.sqrt(away.sum(axis=0)))
 
 
 def choose_kernel(
@@ -193,20 +229,20 @@ def _candidates(length: float) -> list[RadialKernel]:
 
 def learn_back(
     Z: Array, X: Points, kernel: RadialKernel, alpha: float, n_landmarks: int, rows: Array
-) -> tuple[Back, Array]:
-    """The regression, and the distances of some rows from what it says without each, (c,).
+) -> tuple[Back, LeftOut]:
+    """The regression, and what it misses of some rows without them.
 
     O(n³/3 + n² (c + d)) time up to 5,000 rows, O(n m (m + d)) on m landmarks of more.
     """
     mean = np.asarray(X.for_user().mean(axis=0), dtype=np.float64).ravel()
     learn = _on_all if len(Z) <= LARGEST else on_landmarks
-    centres, weights, missed = learn(Z, X, mean, kernel, alpha, n_landmarks, rows)
-    return Back(kernel, centres, weights, mean, alpha), np.sqrt(square_sums(missed))
+    centres, weights, left = learn(Z, X, mean, kernel, alpha, n_landmarks, rows)
+    return Back(kernel, centres, weights, mean, alpha), left
 
 
 def _on_all(
     Z: Array, X: Points, mean: Array, kernel: Kernel, alpha: float, _: int, rows: Array
-) -> tuple[Array, Array, Array]:
+) -> tuple[Array, Array, LeftOut]:
     K = Basis(kernel, Vectors(Z)).gram()
     K[np.diag_indices_from(K)] += alpha
     with lapack_threads(len(K)):
@@ -215,14 +251,13 @@ def _on_all(
         one = np.zeros((len(Z), len(rows)), order="F")
         one[rows, np.arange(len(rows))] = 1
         half = solve_triangular(L[0], one, lower=True, overwrite_b=True)
-    # Without row i its residual is a_i / (K + αI)⁻¹_ii.
-    return Z, A, A[rows] / square_sums(half.T)[:, None]
+        return Z, A, LeftOut(half.T @ half, A[rows])
 
 
 def on_landmarks(
     Z: Array, X: Points, mean: Array, kernel: Kernel, alpha: float, m: int, rows: Array
-) -> tuple[Array, Array, Array]:
-    """Landmarks, A, and what is missed of some rows without each of them."""
+) -> tuple[Array, Array, LeftOut]:
+    """Landmarks, A, and what is missed of some rows without them."""
     centres = np.asarray(KMeans(Uniform()).select(kernel, Z, m, fixed_rng(0)))
     basis = Basis(kernel, Vectors(centres))
 
@@ -241,9 +276,10 @@ def on_landmarks(
         L = cho_factor(M, lower=True)
         A = cho_solve(L, R)
         k = basis.at(Z[rows])
-        leverage = square_sums(solve_triangular(L[0], k.T, lower=True).T)
-    missed = X.take(rows).to_dense() - mean - k @ A
-    return centres, A, missed / (1 - np.minimum(leverage, MOST))[:, None]
+        half = solve_triangular(L[0], k.T, lower=True)
+        G = -half.T @ half
+    G[np.diag_indices_from(G)] = np.maximum(1 + G.diagonal(), 1 - MOST)
+    return centres, A, LeftOut(G, X.take(rows).to_dense() - mean - k @ A)
 
 
 def sketched(X: Points, rng: np.random.Generator) -> Array:

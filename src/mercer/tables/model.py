@@ -245,7 +245,7 @@ class TableModel(Estimator):
     sample = generate = sample_hidden = hidden_units = similarities = _of("GenerativeKernelPCA")
     interpolate = traverse = _of("GenerativeKernelPCA")
     span_error = _of("SparseKernelPCA")
-    row_radius = place_radius = place_p_values = trust = strip = _of("MapModel")
+    row_radius = place_radius = place_p_values = trust = strip = calibrate = _of("MapModel")
 
     @verb(needs=_the_model("impute"))
     def impute(self, X: Any) -> Any:
@@ -320,7 +320,7 @@ class TableModel(Estimator):
         if gives == "tables":
             return [self._decoded(replace(declared, gives="rows"), part, X) for part in answer]
         if gives != "rows":
-            return answer
+            return self if gives == "self" else answer
         if X is None:
             return self.encoder_.inverse_transform(answer)
         return self._back(X, answer, only_missing=missing)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -11,8 +12,16 @@ from mercer._base.files import atomic_file
 from mercer._base.linalg import square_sums
 from mercer._base.numbers import check_choice, check_one_of
 from mercer._base.types import Array, Estimator, Names, PathLike, Precision
-from mercer.exceptions import DataError, ModelFileError, warn
-from mercer.io.model_file.onnx_kernels import Graph, RadialNodes, Traced, kernel_nodes
+from mercer.exceptions import DataError, ModelFileError
+from mercer.io.model_file.onnx_kernels import (
+    SAMPLE,
+    Graph,
+    RadialNodes,
+    Traced,
+    kernel_nodes,
+    warn_of_rounding,
+)
+from mercer.io.model_file.onnx_maps import is_map, map_graph
 from mercer.kernels import Linear, RadialKernel
 from mercer.model import Subspace, model_of
 from mercer.model.model import OnTables
@@ -21,10 +30,6 @@ from mercer.preimage.fixed_point import CANCELLED
 from mercer.preimage.nearest import SupportScores
 from mercer.preimage.noise import can_be_matched, match_limits
 
-#: Support points on which the rounding of float32 is measured before the export.
-SAMPLE = 256
-#: A larger error, relative to the largest score, is worth a word.
-ROUNDING = 1e-5
 #: What a protocol buffer can hold.
 MAX_BYTES = (1 << 31) - 1
 
@@ -47,12 +52,14 @@ def export_onnx(
 
     Parameters
     ----------
-    model : fitted estimator with ``subspace_``, or :class:`~mercer.KernelNovelty`
+    model : fitted estimator with ``subspace_``, :class:`~mercer.KernelNovelty` or \
+:class:`~mercer.MapModel`
     path : the file to write, usually ``*.onnx``
     outputs : sequence of str, optional
         ``"transform"``, ``"reconstruction_error"``, ``"denoise"``; of a novelty detector
         ``"score_samples"``, ``"decision_function"``. By default all but ``"denoise"``, which costs
-        ``steps`` times as much as the others together.
+        ``steps`` times as much as the others together. Of a map ``"transform"``, the default,
+        ``"denoise"``, or by itself ``"inverse_transform"``: its input is ``Z``, the places.
     steps : int, default=20
         Fixed-point steps of ``"denoise"`` for radial kernels: the graph does what
         ``FixedPoint(early_stop=steps)`` does. Methods that do not iterate ignore it.
@@ -75,6 +82,8 @@ def export_onnx(
     their sums, products and multiples. With the linear kernel the graph is that of PCA, without the
     support points. Pre-images: ``FixedPoint``, ``InverseDot`` with the linear kernel, ``Smoother``,
     ``Nearest``.
+
+    The way into a map is that of at most 5,000 rows, which are part of the graph.
 
     A graph does not check its input: NaN in gives NaN out, and it knows no names of columns. It
     does not fill in what is missing, either.
@@ -99,6 +108,20 @@ def export_onnx(
     >>> bool(abs(Z - model.transform(X[:5])).max() < 1e-5)
     True
     """
+    check_choice("dtype", dtype, ("float32", "float64"))
+    if is_map(model):
+        graph = map_graph(model, outputs, dtype)
+    else:
+        graph = _subspace_graph(model, outputs, steps, dtype)
+    if (size := graph.ByteSize()) > MAX_BYTES:
+        large = f"the graph takes {size >> 20} MB, and ONNX allows 2047"
+        raise ModelFileError(f"{large}; use solver='landmarks', or compress the model.")
+    with atomic_file(path) as file:
+        file.write(graph.SerializeToString())
+    return Path(path)
+
+
+def _subspace_graph(model: Estimator, outputs: Names | None, steps: int, dtype: str) -> Any:
     try:
         subspace = model_of(model).subspace
     except DataError as error:
@@ -117,13 +140,7 @@ def export_onnx(
     for name in wanted:
         width = {"transform": [subspace.n_components], "denoise": [d]}.get(name, [])
         g.output(name, nodes.of(name, model), width)
-    graph = g.model(d, texts)
-    if (size := graph.ByteSize()) > MAX_BYTES:
-        large = f"the graph takes {size >> 20} MB, and ONNX allows 2047"
-        raise ModelFileError(f"{large}; use solver='landmarks', or compress the model.")
-    with atomic_file(path) as file:
-        file.write(graph.SerializeToString())
-    return Path(path)
+    return g.model(d, texts)
 
 
 @dataclass(frozen=True)
@@ -286,11 +303,8 @@ def _check(subspace: Subspace, wanted: Names, known: Names, steps: int, dtype: s
     if unknown or not wanted:
         raise DataError(f"outputs={list(wanted)!r}: give some of {', '.join(map(repr, known))}.")
     check_one_of("steps", steps, 1, 1000, "each makes the graph longer")
-    check_choice("dtype", dtype, ("float32", "float64"))
     rounding = _rounding(subspace) if dtype == "float32" else 0.0
-    if rounding > ROUNDING:
-        coarse = f"in float32 the outputs differ by up to {rounding:.1g} of the largest one"
-        warn(f"{coarse}; use dtype='float64', fewer components, or standardised data.")
+    warn_of_rounding(rounding, "fewer components, or standardised data")
 
 
 def _rounding(subspace: Subspace) -> float:

@@ -11,13 +11,18 @@ import numpy as np
 from mercer._base.linalg import square_sums
 from mercer._base.optional import require
 from mercer._base.types import Array, Precision
-from mercer.exceptions import ModelFileError
+from mercer.exceptions import ModelFileError, warn
 from mercer.kernels import Cosine, DotProductKernel, Kernel, Product, RadialKernel, Scaled, Sum
 from mercer.kernels.base import has_formula
 from mercer.points import Vectors
 
 #: Reductions take their axes as an input from here on; onnxruntime reads it since 1.14.
 OPSET, IR_VERSION = 18, 8
+
+#: Support points on which the rounding of float32 is measured before the export.
+SAMPLE = 256
+#: A larger error, relative to the largest score, is worth a word.
+ROUNDING = 1e-5
 
 
 class Nodes(Protocol):
@@ -107,13 +112,13 @@ class Namespace:
 class Graph:
     """Nodes in the order in which they are asked for; every value is known by its name.
 
-    ``X`` is the input, of any number of rows, ``xp`` the functions of values by NumPy's names; all
-    numbers are of ``dtype``, float32 or float64.
+    ``X`` is the input, called ``name``, of any number of rows, ``xp`` the functions of values by
+    NumPy's names; all numbers are of ``dtype``, float32 or float64.
     """
 
-    def __init__(self, dtype: Precision) -> None:
-        self.dtype = np.dtype(dtype)
-        self.X, self.xp = Traced(self, "X"), Namespace(self)
+    def __init__(self, dtype: Precision, name: str = "X") -> None:
+        self.dtype, self.name = np.dtype(dtype), name
+        self.X, self.xp = Traced(self, name), Namespace(self)
         self._onnx = require("onnx", "onnx")
         self._nodes: list[object] = []
         self._constants: dict[bytes, tuple[str, object]] = {}
@@ -134,6 +139,14 @@ class Graph:
     def sum(self, value: Traced, kind: str = "ReduceSum") -> Traced:
         """Over the columns, which stay as one: (n, 1)."""
         return self.with_axis(kind, value, 1, keepdims=1)
+
+    def column(self, value: Traced, k: int) -> Traced:
+        """One column of a value, (n, 1)."""
+        return Traced(self, self.op("Gather", value.name, self._integers(k), axis=1))
+
+    def turned(self, value: Traced) -> Traced:
+        """The transpose."""
+        return Traced(self, self.op("Transpose", value.name))
 
     def place_of(self, kind: str, value: Traced) -> Traced:
         """Of each row the column with its largest or smallest entry: ``"ArgMax"``, ``"ArgMin"``."""
@@ -156,14 +169,14 @@ class Graph:
         self._outputs.append((name, shape))
 
     def model(self, n_features: int, texts: dict[str, str]) -> Any:
-        """The finished model, with one input ``X`` of any number of rows."""
+        """The finished model, with one input of any number of rows."""
         helper = self._onnx.helper
         kind = helper.np_dtype_to_tensor_dtype(self.dtype)
         shape_of = helper.make_tensor_value_info
         graph = helper.make_graph(
             self._nodes,
             "mercer",
-            [shape_of("X", kind, ["rows", n_features])],
+            [shape_of(self.name, kind, ["rows", n_features])],
             [shape_of(name, kind, ["rows", *shape]) for name, shape in self._outputs],
             initializer=[tensor for _, tensor in self._constants.values()],
         )
@@ -220,7 +233,19 @@ def kernel_nodes(g: Graph, kernel: Kernel, X: Traced, S: Array | None) -> Traced
         # Equal factors, and not one: see RadialNodes.
         factors = np.full((1, 1 if S is None else len(S)), kernel.factor)
         return kernel_nodes(g, kernel.kernel, X, S) * factors
-    raise ModelFileError(
+    raise without_form(kernel)
+
+
+def warn_of_rounding(share: float, remedy: str) -> None:
+    """A word where float32 costs so much of the largest output."""
+    if share > ROUNDING:
+        coarse = f"in float32 the outputs differ by up to {share:.1g} of the largest one"
+        warn(f"{coarse}; use dtype='float64', {remedy}.")
+
+
+def without_form(kernel: Kernel) -> ModelFileError:
+    """What is said of a kernel that nobody has written down for ONNX."""
+    return ModelFileError(
         f"{kernel!r} has no ONNX form here; export a model with a Gaussian, Cauchy, "
         "RationalQuadratic, Matern, Linear, Polynomial, Sigmoid or Cosine kernel, or made of them; "
         "a radial kernel of your own needs a method formula(t, xp)."

@@ -1,0 +1,108 @@
+"""How far each place of a map that another tool has made can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from mercer._base.types import Array, ArrayLike, Axes, Estimator, RowsLike, Targets
+from mercer.plots import _base as base
+
+
+@dataclass
+class TrustDisplay(base.Display):
+    """A map, coloured by how much of each row's neighbourhood it keeps.
+
+    Attributes
+    ----------
+    places : (n, q) array
+    trust : (n,) array
+        The share of each row's nearest rows that are nearest to it in the map, too.
+    n_neighbors : int
+        How many nearest rows these are.
+    names : list of str
+        Of the coordinates.
+    figure_, ax_, points_, bar_
+        What was drawn.
+    """
+
+    places: Array
+    trust: Array
+    n_neighbors: int = 15
+    names: Sequence[str] = ()
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Estimator,
+        X: RowsLike = None,
+        y: Targets = None,  # noqa: ARG003
+        *,
+        Z: ArrayLike = None,
+        n_neighbors: int = 15,
+        ax: Axes = None,
+    ) -> TrustDisplay:
+        """Draw the first two coordinates of a map.
+
+        Parameters
+        ----------
+        estimator : MapModel, fitted
+        X : (n, d) rows, optional
+            By default the rows of the fit.
+        y : ignored
+        Z : (n, q) array, optional
+            The map of these rows; by default where ``transform`` puts them.
+        n_neighbors : int, default=15
+        ax : matplotlib axes, optional
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.decomposition import PCA
+        >>> from mercer import MapModel
+        >>> from mercer.plots import TrustDisplay
+        >>> X = load_iris().data
+        >>> display = TrustDisplay.from_estimator(MapModel(PCA(2)).fit(X))
+        >>> display.ax_.get_title()
+        "The map keeps 76 % of a row's 15 nearest rows."
+        """
+        base.require_method(estimator, "trust")
+        if X is None:
+            places, trust = estimator.embedding_, estimator.trust(n_neighbors=n_neighbors)
+        else:
+            places = np.asarray(estimator.transform(X) if Z is None else Z, dtype=np.float64)
+            trust = estimator.trust(X, places, n_neighbors)
+        places = places[:, None] if places.ndim == 1 else places
+        names = [str(name) for name in estimator.get_feature_names_out()]
+        return cls(places, trust, n_neighbors, names).plot(ax=ax)
+
+    def plot(self, *, ax: Axes = None) -> Self:
+        self.ax_ = ax = base.axes_or_new(ax, figsize=(6.0, 4.4))
+        # In the order of the rows: neither the torn nor the whole lie on top.
+        look: dict[str, Any] = {"s": 9, "linewidths": 0, "cmap": "coolwarm_r", "vmin": 0, "vmax": 1}
+        self.points_ = ax.scatter(*self._axes_of(), c=self.trust, **look)
+        ax.set(xlabel=self._name(0), ylabel=self._name(1))
+        ax.set_title(self._words(), fontsize="medium")
+        self.bar_ = ax.figure.colorbar(self.points_, ax=ax, ticks=[0, 0.25, 0.5, 0.75, 1])
+        self.bar_.ax.set_yticklabels(["0 %", "25 %", "50 %", "75 %", "100 %"])
+        self.bar_.set_label("torn apart  ←  nearest rows that stay near  →  kept")
+        base.tidy(ax)
+        return self
+
+    def _axes_of(self) -> tuple[Array, Array]:
+        """Two coordinates; a map of one has the trust itself beside it."""
+        return self.places[:, 0], self.places[:, 1] if self.places.shape[1] > 1 else self.trust
+
+    def _name(self, k: int) -> str:
+        q = self.places.shape[1]
+        if k >= q:
+            return "share of nearest rows kept"
+        name = self.names[k] if k < len(self.names) else f"coordinate {k}"
+        return name if q <= 2 else f"{name} ({k + 1} of {q})"
+
+    def _words(self) -> str:
+        kept = f"The map keeps {self.trust.mean():.0%}".replace("%", " %")
+        return f"{kept} of a row's {self.n_neighbors} nearest rows."
