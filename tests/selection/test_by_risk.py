@@ -136,7 +136,7 @@ def test_each_column_has_its_level():
     noisy = np.column_stack([clean + noise, np.full(600, 5.0)])
     units = np.append(np.geomspace(1e-3, 1e3, 12), 1.0)
     level = noise_of(noisy, "columns")
-    assert level.deviation[:-1] == pytest.approx(levels, rel=0.35)
+    assert level.deviation[:-1] == pytest.approx(levels, rel=0.12)
     assert level.deviation[-1] == 0
     assert np.allclose(noise_of(noisy * units, "columns").deviation, level.deviation * units)
     assert "of each column" in str(level)
@@ -377,16 +377,14 @@ def test_what_was_hidden_is_not_seen():
 def test_where_nothing_shows_the_level_hidden_entries_do():
     """No eigenvalues are alike, but the fifth column is known by the others."""
     rng = np.random.default_rng(0)
-    states = rng.standard_normal((300, 4)) * [1, 2, 4, 8]
-    rows = np.column_stack([states, states @ [1, 1, 0.5, 0.5]])
-    with pytest.raises(DataError, match="cannot be told apart"):
-        noise_of(states)
+    states = rng.standard_normal((60, 4)) * [1, 2, 4, 8]
     with pytest.raises(DataError, match="columns say nothing about each other"):
-        choose_by_risk(KernelPCA(random_state=0), states)
+        choose_by_risk(KernelPCA(random_state=0), states, counts=[2, 4])
+    rows = np.column_stack([states, states @ [1, 1, 0.5, 0.5]])
     noisy = rows + 0.3 * rng.standard_normal(rows.shape)
     with pytest.raises(DataError, match="cannot be told apart"):
         noise_of(noisy)
-    risk = choose_by_risk(KernelPCA(random_state=0), noisy).risk
+    risk = choose_by_risk(KernelPCA(random_state=0), noisy, counts=[2, 4]).risk
     assert "at most" in str(risk)
     assert risk.level.uncertainty > 0.1
 

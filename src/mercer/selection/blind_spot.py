@@ -54,7 +54,7 @@ class Hidden:
         factors = solver.shrinkage(model.explained_variance_[: subspace.n_components])
         plain = solver.preimage if isinstance(solver, Shrunk) else solver
         holes = np.where(self.where, np.nan, self.rows)
-        return impute(subspace, holes, plain, self.rows, LIMITS, factors).points
+        return np.asarray(impute(subspace, holes, plain, self.rows, LIMITS, factors).points)
 
     def _fitted(self, candidate: Estimator) -> Estimator:
         kernel, most = repr(candidate.kernel), int(candidate.n_components)

@@ -12,7 +12,8 @@ which takes some signal for noise, but never the other way round. So the least o
   around (:mod:`mercer.selection.local_noise`).
 
 Where each column has a level of its own, the columns are first divided by what the others leave of
-them in linear regression: noise, and some signal, of which the level of all takes its share away.
+them in linear regression, and then by what the directions of signal leave: noise, and some signal,
+of which the level of all takes its share away.
 """
 
 from __future__ import annotations
@@ -43,6 +44,9 @@ BELOW = 5.0
 #: they show too much where columns have something of their own, so that it counts only with so many
 #: columns beyond the signal.
 DISAGREE, SHARING = 1.35, 12
+#: Rounds in which the noise of each column and the signal of all are told apart, and the least
+#: share of a column that is not signal.
+ROUNDS, LEAST_LEFT = 5, 0.05
 #: What ``noise`` takes in words; the last may be followed by its level.
 WORDS = "'columns', 'independent', 'poisson', 'speckle' or 'speckle:0.3'"
 
@@ -234,8 +238,25 @@ def _of_columns(X: Array) -> NoiseLevel:
     # What regression on the others leaves of a column is one over the inverse's diagonal.
     left = scale / np.sqrt(np.diagonal(np.linalg.inv(products)) * (n - d))
     every = np.zeros(X.shape[1])
-    every[varies] = left
+    every[varies] = _beyond_signal(X[:, varies], left)
     return as_large_as_seen(X, every, "one of each column")
+
+
+def _beyond_signal(X: Array, left: Array) -> Array:
+    """What the directions of signal leave of each column, where there are such, (d,).
+
+    Regression takes a share of what neither column nor others can say for noise.
+    """
+    for _ in range(ROUNDS):
+        Y = (X - X.mean(axis=0)) / left
+        found, n_signal = _of_eigenvalues(Y)
+        if found is None or not n_signal:
+            break
+        axes = np.linalg.eigh(Y.T @ Y)[1][:, -n_signal:]
+        beyond = ((Y - Y @ axes @ axes.T) ** 2).sum(axis=0) / (len(Y) - n_signal)
+        # Of a column's noise its share in these directions has gone with the signal.
+        left = left * np.sqrt(beyond / np.maximum(1 - (axes**2).sum(axis=1), LEAST_LEFT))
+    return left
 
 
 def as_large_as_seen(X: Array, left: Array, what: str) -> NoiseLevel:
