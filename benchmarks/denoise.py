@@ -1,16 +1,21 @@
 """Only noisy rows: what ``tune`` chooses without a clean one, beside the best choice and rivals.
 
-``python -m benchmarks denoise [--only NAME] [--confirm] [--wrong] [--quick] [--rows N]``: errors
-are squared distances of a row from its clean version, which only the columns marked * have seen.
+``python -m benchmarks denoise [--only NAME] [--confirm] [--wrong] [--quick] [--rows N]
+[--done FILE]``: errors are squared distances of a row from its clean version, which only the
+columns marked * have seen. Cells that FILE has are not computed again, and those that are finished
+are added to it, so that a run can be stopped and taken up.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 from sklearn.decomposition import KernelPCA as SklearnKernelPCA
@@ -19,12 +24,13 @@ from sklearn.neighbors import NearestNeighbors
 from benchmarks._noisy_data import CONFIRMATION, DEVELOPMENT, Cell, cells_of, wrong_cells
 from mercer import KernelPCA
 from mercer.exceptions import DataError
-from mercer.kernels import Linear
 from mercer.preimage import Shrunk
-from mercer.selection.by_risk import POWERS, Probes
 from mercer.selection.noise_level import noise_of
-from mercer.selection.search import Denoiser
+from mercer.selection.risk import POWERS, Probes
+from mercer.selection.search import Denoiser, all_counts, kernels_around
 
+#: The most components of the grid.
+MOST = 256
 #: Sets whose rows are series, and whose rows are images of a shape.
 SERIES = ("ECG windows", "spectra", "chirps")
 IMAGES = {"digits": (8, 8), "USPS": (16, 16), "MNIST": (28, 28), "faces": (16, 16)}
@@ -37,7 +43,8 @@ the squared error (Gavish & Donoho 2017), the true level given; k-NN*: the best 
 (PyWavelets), NLM (non-local means, scikit-image), BM3D: each series or image by itself, the true
 level given; sklearn*: the best of 30 settings of its KernelPCA with its own pre-image. ours: the
 true level given; σ est.: estimated; said: what risk_ said beside each. best*: the least true error
-of the cells that were looked at, shrunk and not; ratio: ours over it; s: CPU of one tune."""
+of a grid of six widths, 2 to 256 components and three powers, and of linear PCA; ratio: ours over
+it; s: CPU of one tune."""
 
 
 def main() -> None:
@@ -48,6 +55,7 @@ def main() -> None:
     parser.add_argument("--confirm", action="store_true")
     parser.add_argument("--wrong", action="store_true", help="noise that is not as given")
     parser.add_argument("--quick", action="store_true", help="linear rivals alone, level given")
+    parser.add_argument("--done", type=Path, help="a file of finished cells, to go on with")
     parser.add_argument("--rows", type=int, default=1000)
     options = parser.parse_args()
     names = options.only or (CONFIRMATION if options.confirm else DEVELOPMENT)
@@ -60,13 +68,29 @@ def main() -> None:
     rows = []
     for name in names:
         for cell in cells_of(name, seed, options.rows):
-            found = study(cell, quick=options.quick)
-            rows.append((cell, found))
             label = f"{cell.name} {cell.kind} {cell.level}"
+            found = resumed(label, options, lambda cell=cell: study(cell, quick=options.quick))
+            rows.append((cell, found))
             print(f"{label:<27}" + "".join(_shown(found[head]) for head in HEADS), flush=True)
     summary(rows)
     print(NOTES)
     say_what_is_missing()
+
+
+def resumed(
+    label: str, options: argparse.Namespace, study: Callable[[], dict[str, float]]
+) -> dict[str, float]:
+    """A row of the file of finished cells, or a new one, which is added to it."""
+    if options.done is None:
+        return study()
+    key = f"{label} {options.rows} rows{' quick' * options.quick}"
+    lines = options.done.read_text().splitlines() if options.done.exists() else []
+    known = dict(json.loads(line) for line in lines)
+    if key not in known:
+        known[key] = study()
+        with options.done.open("a") as file:
+            file.write(json.dumps([key, known[key]]) + "\n")
+    return known[key]
 
 
 def _shown(value: float) -> str:
@@ -88,10 +112,10 @@ def study(cell: Cell, *, quick: bool) -> dict[str, float]:
     found["s"] = time.process_time() - began
     found["ours"] = error(cell, model.denoise(cell.noisy))
     found["said"], found["±"] = model.risk_.error, model.risk_.deviation
-    if quick:
-        return found
     found["best*"] = best(cell, model)
     found["ratio"] = found["ours"] / found["best*"]
+    if quick:
+        return found
     if cell.unknown is not False:
         try:
             model = KernelPCA(random_state=0).tune(cell.noisy, noise=cell.unknown, rows="noisy")
@@ -203,16 +227,15 @@ def sklearn_grid(X: np.ndarray) -> list[np.ndarray]:
 
 
 def best(cell: Cell, model: KernelPCA) -> float:
-    """The least error over the cells that were looked at; the chosen one is among them."""
+    """The least error of a grid, of the chosen cell and of linear PCA."""
     errors = [error(cell, model.denoise(cell.noisy)), linear(cell)[0]]
-    table = [row for row in model.tuning_.table if not isinstance(row[0], Linear)]
-    for kernel in {repr(row[0]): row[0] for row in table}.values():
-        counts = {q for other, q, _ in table if repr(other) == repr(kernel)}
-        fitted = KernelPCA(max(counts), kernel=kernel, random_state=0).fit(cell.noisy)
+    most = min(MOST, len(cell.noisy) - 1)
+    for kernel in kernels_around("gaussian", cell.noisy):
+        fitted = KernelPCA(most, kernel=kernel, random_state=0).fit(cell.noisy)
         plain = Denoiser.of(fitted, cell.noisy, "auto")
         for power in POWERS:
             way = replace(plain, solver=Shrunk(power=power))
-            errors += [error(cell, way(q, False).rows) for q in counts]
+            errors += [error(cell, way(q, False).rows) for q in all_counts(most)]
     return min(errors)
 
 

@@ -22,7 +22,7 @@ from mercer.kernels import (
 )
 from mercer.live import write_html
 from mercer.live.protocol import kernel_spec
-from mercer.preimage import FixedPoint, Shrunk
+from mercer.preimage import FixedPoint, Shrunk, Smoother
 
 pytestmark = pytest.mark.browser
 
@@ -108,6 +108,23 @@ def test_shrunk_scores(kernel, opened, digits, tmp_path):
         apart = np.array(seen) + origin - few.denoise(new, match_noise=False)
         scale = np.sqrt(X.var(axis=0).sum())
         assert np.linalg.norm(apart, axis=1).max() <= 1e-3 * scale
+
+
+def test_a_smoother(opened, digits, tmp_path):
+    """Which ``tune`` may choose on noisy rows: the page does as the model does."""
+    X, new = digits[:300], digits[300:310]
+    model = KernelPCA(8, preimage=Smoother(5)).fit(X)
+    opened.visit(write_html(model, tmp_path / "m.html"))
+    origin = opened.page.evaluate("mercerLive.app.model.facts.origin")
+    seen = in_page(
+        opened,
+        """(live, rows) => rows.map((row) => {
+             return [...live.engine.denoise(live.app.model.P, Float64Array.from(row)).point];
+           })""",
+        (new - origin).tolist(),
+    )
+    apart = np.array(seen) + origin - model.denoise(new, match_noise=False)
+    assert np.linalg.norm(apart, axis=1).max() <= 1e-3 * np.sqrt(X.var(axis=0).sum())
 
 
 @pytest.mark.parametrize("name", ["gaussian", "cauchy", "matern 5/2", "rational_quadratic"])

@@ -9,8 +9,9 @@ from mercer.exceptions import DataError, DenoisingWarning, said
 from mercer.kernels import Gaussian, Linear
 from mercer.preimage import Shrunk
 from mercer.selection import choose_by_noise, choose_by_risk, kernels_around
-from mercer.selection.by_risk import POWERS, TRIALS, Probes
+from mercer.selection.blind_spot import BlindSpots
 from mercer.selection.noise_level import estimate_noise, noise_of
+from mercer.selection.risk import POWERS, TRIALS, Probes
 from mercer.selection.search import Cells
 from mercer.solvers import Landmarks
 
@@ -135,12 +136,26 @@ def test_each_column_has_its_level():
     noisy = np.column_stack([clean + noise, np.full(600, 5.0)])
     units = np.append(np.geomspace(1e-3, 1e3, 12), 1.0)
     level = noise_of(noisy, "columns")
-    assert level.deviation[:-1] == pytest.approx(levels, rel=0.35)
+    assert level.deviation[:-1] == pytest.approx(levels, rel=0.12)
     assert level.deviation[-1] == 0
     assert np.allclose(noise_of(noisy * units, "columns").deviation, level.deviation * units)
     assert "of each column" in str(level)
     with pytest.raises(DataError, match="give noise=, one number for each"):
         noise_of(noisy[:20], "columns")
+
+
+def test_levels_of_columns_that_are_estimated_are_nearly_as_good_as_true_ones():
+    rng = np.random.default_rng(0)
+    levels = np.geomspace(0.5, 2.0, 12)
+    clean = rng.standard_normal((300, 2)) @ rng.standard_normal((2, 12))
+    noisy = clean + levels * rng.standard_normal(clean.shape)
+    errors = [
+        true_error(choice.preimage, clean, noisy, choice.kernel, choice.n_components)
+        for choice in (
+            choose_by_risk(KernelPCA(random_state=0), noisy, noise) for noise in ("columns", levels)
+        )
+    ]
+    assert errors[0] <= 1.1 * errors[1]
 
 
 def test_rows_of_the_fit_are_not_matched_but_by_landmarks():
@@ -279,6 +294,99 @@ def test_a_level_that_is_too_large_shows():
     noisy = clean + 0.1 * np.random.default_rng(0).standard_normal(clean.shape)
     with pytest.warns(DenoisingWarning, match="below zero.*rows='clean'.*give a smaller noise"):
         KernelPCA(random_state=0).tune(noisy, noise=0.4, rows="noisy")
+
+
+def waves(n, seed=0):
+    """A bent curve in 24 columns."""
+    rng = np.random.default_rng(seed)
+    return np.sin(rng.uniform(1, 4, (n, 1)) * np.linspace(0.5, 2, 24) + rng.uniform(0, 2, (n, 1)))
+
+
+@pytest.mark.parametrize(
+    ("factor", "shared", "words"),
+    [
+        (1.0, False, ""),
+        (1.5, False, "it is smaller, or columns share it"),
+        (1 / 1.5, False, "it is larger, or each column has something of its own"),
+        (1.0, True, "it is smaller, or columns share it"),
+    ],
+    ids=["right", "too large", "too small", "shared"],
+)
+@pytest.mark.parametrize("columns", [False, True], ids=["one level", "one of each column"])
+def test_rows_disagree_with_a_level_that_is_wrong(factor, shared, words, columns):
+    clean = waves(300)
+    added = np.random.default_rng(1).standard_normal(clean.shape)
+    if shared:
+        added = (added + np.roll(added, 1, axis=1) + np.roll(added, 2, axis=1)) / np.sqrt(3)
+    sigma = np.linspace(0.2, 0.4, 24) if columns else np.array(0.3)
+    level = noise_of(clean + sigma * added, factor * sigma)
+    assert words in level.doubt
+    assert bool(level.doubt) == bool(words)
+
+
+def test_a_level_that_the_rows_disagree_with_is_warned_of():
+    noisy = waves(100) + 0.2 * np.random.default_rng(1).standard_normal((100, 24))
+    with pytest.warns(DenoisingWarning, match="it is larger.*compare with noise=None"):
+        KernelPCA(random_state=0).tune(noisy, noise=0.1)
+
+
+def test_speckle_that_is_given_is_compared_with_the_rows():
+    rng = np.random.default_rng(0)
+    rows = (3 + waves(300)) * rng.gamma(1 / 0.04, 0.04, (300, 24))
+    assert not noise_of(rows, "speckle:0.2").doubt
+    assert "it is smaller" in noise_of(rows, "speckle:0.4").doubt
+
+
+def test_noise_of_any_kind_is_known_by_hidden_entries():
+    """Most entries are right, and some are far off: no level is that of all."""
+    clean = waves(240)
+    rng = np.random.default_rng(1)
+    wrong = rng.random(clean.shape) < 0.1
+    noisy = clean + np.where(wrong, 1.0, 0.1) * rng.standard_normal(clean.shape)
+    model = KernelPCA(random_state=0).tune(noisy, noise="independent")
+    before, after = (
+        ((rows - clean) ** 2).sum(axis=1).mean() for rows in (noisy, model.denoise(noisy))
+    )
+    assert after < 0.35 * before
+    assert "hidden and filled in from other columns" in str(model.risk_)
+    assert model.risk_.noise == pytest.approx(before, rel=0.3)
+
+
+def test_hidden_entries_rank_candidates_as_their_errors_do():
+    clean = waves(200)
+    noisy = clean + 0.4 * np.random.default_rng(1).standard_normal(clean.shape)
+    kernels = kernels_around("gaussian", noisy, (0.5, 1.0))
+    cells = Cells(KernelPCA(random_state=0), BlindSpots(noisy).trials, [2, 4, 8, 64], kernels)
+    cells.fill()
+    said = [value for *_, value in cells.table()]
+    true = [true_error("auto", clean, noisy, kernel, q) for kernel, q, _ in cells.table()]
+    assert np.corrcoef(said, true)[0, 1] > 0.8
+    assert true[np.argmin(said)] <= 1.1 * min(true)
+
+
+def test_what_was_hidden_is_not_seen():
+    """Whatever stood in a hidden entry, what is filled in is the same."""
+    noisy = waves(60) + 0.1 * np.random.default_rng(1).standard_normal((60, 24))
+    first = BlindSpots(noisy).hidden[0]
+    other = BlindSpots(np.where(first.where, 5.0, noisy)).hidden[0]
+    assert np.array_equal(first.rows, other.rows)
+    assert np.array_equal(np.where(first.where, 0, noisy), np.where(first.where, 0, first.rows))
+    assert first.rows[first.where].std() == pytest.approx(noisy[first.where].std(), rel=0.2)
+
+
+def test_where_nothing_shows_the_level_hidden_entries_do():
+    """No eigenvalues are alike, but the fifth column is known by the others."""
+    rng = np.random.default_rng(0)
+    states = rng.standard_normal((60, 4)) * [1, 2, 4, 8]
+    with pytest.raises(DataError, match="columns say nothing about each other"):
+        choose_by_risk(KernelPCA(random_state=0), states, counts=[2, 4])
+    rows = np.column_stack([states, states @ [1, 1, 0.5, 0.5]])
+    noisy = rows + 0.3 * rng.standard_normal(rows.shape)
+    with pytest.raises(DataError, match="cannot be told apart"):
+        noise_of(noisy)
+    risk = choose_by_risk(KernelPCA(random_state=0), noisy, counts=[2, 4]).risk
+    assert "at most" in str(risk)
+    assert risk.level.uncertainty > 0.1
 
 
 @pytest.mark.parametrize("noise", [0.02, 0.3])

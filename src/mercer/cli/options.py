@@ -71,7 +71,7 @@ class Noise(click.FloatRange):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """A number above zero, several of them, or the word."""
-        if str(value).partition(":")[0] in ("columns", "poisson", "speckle"):
+        if str(value).partition(":")[0] in ("columns", "independent", "poisson", "speckle"):
             return value
         parts: list[Any] = str(value).split(",")
         try:

@@ -67,8 +67,9 @@ def inverse(model: str, data: str, **how: Any) -> None:
     metavar="LEVEL",
     help="Without a MODEL: standard deviation of the noise that the rows carry, in units of the "
     "rows (of their standard deviations where columns are scaled); several as 0.5,2,0.1, one for "
-    "each column in its own unit; columns to estimate one for each; or poisson, speckle, "
-    "speckle:SHARE.  [default: one is estimated]",
+    "each column in its own unit; columns to estimate one for each; poisson, speckle, "
+    "speckle:SHARE; or independent, for noise of any kind that columns do not share.  [default: "
+    "one is estimated]",
 )
 @options.digits_option
 @options.takes_rows("denoised rows", needs_model=False)

@@ -340,7 +340,8 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
             Of noisy rows: standard deviation of the noise that they carry, (d,) for one of each
             column, ``"poisson"`` for counts, ``"speckle"`` or ``"speckle:0.3"`` for noise that
             multiplies the entries; None estimates one level of all columns from the rows, see
-            :func:`mercer.selection.estimate_noise`, and ``"columns"`` one of each. Of clean rows:
+            :func:`mercer.selection.estimate_noise`, and ``"columns"`` one of each;
+            ``"independent"`` is noise of any kind that columns do not share. Of clean rows:
             standard deviation of the noise to expect, or ``function(rows, rng) -> noisy rows``;
             None takes half the standard deviation of the rows. Of sparse rows it is the share of
             entries that are exchanged for those of another row, and None takes 0.3.

@@ -21,6 +21,7 @@ from mercer.model.model import Detector, Reversible
 from mercer.model.subspace import project_onto
 from mercer.novelty import Conformal
 from mercer.plots._base import check_labels, model_to_draw, rows_of, shape_of_image
+from mercer.preimage import Smoother
 from mercer.tables import Category, Date, TableEncoder, TableModel
 from mercer.tables.columns import count_units
 
@@ -219,7 +220,7 @@ def describe(
         "columns": None if encoder is None else column_facts(encoder),
         "names": _names(model, names, X, rows.shape[1]),
         "shares": None if shares is None else shares.astype(float).tolist(),
-        "power": getattr(back, "power", None),  # of shrunk scores
+        **_way_back(back),
         "median": _median(rows),
         "imageShape": None if shape is None else list(shape),
         "limits": _limits(rows),
@@ -236,6 +237,12 @@ def describe(
     }
     label_facts, label_arrays = _labels(labels, len(rows))
     return LiveModel({**facts, **label_facts}, {**arrays, **label_arrays})
+
+
+def _way_back(solver: Any) -> dict[str, Any]:
+    """The power of shrunk scores, and the neighbours of the smoother; None where there is none."""
+    smooths = solver.n_neighbors if isinstance(solver, Smoother) else None
+    return {"power": getattr(solver, "power", None), "smooths": smooths}
 
 
 def _model_arrays(small: Subspace, shift: Array) -> dict[str, Array]:

@@ -6,7 +6,7 @@ themselves, or by how far their spectrum exceeds that of chance.
 """
 
 from mercer.selection.by_noise import choose_by_noise, choose_by_parallel_analysis
-from mercer.selection.by_risk import NoisyChoice, Risk, choose_by_risk
+from mercer.selection.by_risk import NoisyChoice, choose_by_risk
 from mercer.selection.noise import (
     Assessment,
     DenoisingScore,
@@ -16,6 +16,7 @@ from mercer.selection.noise import (
     typical_noise,
 )
 from mercer.selection.noise_level import NoiseLevel, estimate_noise
+from mercer.selection.risk import Risk
 from mercer.selection.search import Choice, kernels_around
 
 __all__ = [

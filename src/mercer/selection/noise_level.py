@@ -12,7 +12,8 @@ which takes some signal for noise, but never the other way round. So the least o
   around (:mod:`mercer.selection.local_noise`).
 
 Where each column has a level of its own, the columns are first divided by what the others leave of
-them in linear regression: noise, and some signal, of which the level of all takes its share away.
+them in linear regression, and then by what the directions of signal leave: noise, and some signal,
+of which the level of all takes its share away.
 """
 
 from __future__ import annotations
@@ -38,8 +39,20 @@ UNSURE = 0.04
 #: How much signal below the law's edge adds to the lower half of the eigenvalues, as a multiple of
 #: what it adds to all of them beyond that (3 to 7 on digits and faces).
 BELOW = 5.0
-#: What ``noise`` takes in words; the third may be followed by its level.
-WORDS = "'columns', 'poisson', 'speckle' or 'speckle:0.3'"
+#: A level that is given and what the rows show are said to disagree by this factor: one that is
+#: wrong by 1.5 shows as one of 1.35 or more. Of a level that is right the rows show 0.93 or more;
+#: they show too much where columns have something of their own, so that it counts only with so many
+#: columns beyond the signal.
+DISAGREE, SHARING = 1.35, 12
+#: Rounds in which the noise of each column and the signal of all are told apart, and the least
+#: share of a column that is not signal.
+ROUNDS, LEAST_LEFT = 5, 0.05
+#: What ``noise`` takes in words; the last may be followed by its level.
+WORDS = "'columns', 'independent', 'poisson', 'speckle' or 'speckle:0.3'"
+
+
+class UnseenNoiseError(DataError):
+    """Nothing shows the level."""
 
 
 @dataclass(frozen=True)
@@ -53,12 +66,17 @@ class NoiseLevel:
     source : str, where it is from
     uncertainty : float, the standard error as a share of the deviation
     is_relative : bool, whether the noise multiplies the rows
+    is_any_kind : bool, whether nothing is known of it but that columns do not share it
+    seen : (low, high) of what the rows show of a level that was given, as shares of it; nan where
+        they show nothing
     """
 
     deviation: Array | None
     source: str
     uncertainty: float = 0.0
     is_relative: bool = False
+    is_any_kind: bool = False
+    seen: tuple[float, float] = (np.nan, np.nan)
 
     def variance(self, X: Array) -> Array:
         """Of each entry, (n, d); of counts and speckle an unbiased estimate."""
@@ -80,6 +98,22 @@ class NoiseLevel:
         if self.deviation is None:
             return None
         return float(np.sqrt(np.mean(self.deviation[self.deviation > 0] ** 2)))
+
+    @property
+    def doubt(self) -> str:
+        """By how much the rows disagree with a level that was given; empty if they do not."""
+        low, high = self.seen
+        if high < 1 / DISAGREE:
+            return (
+                f"the rows show {high:.2g} times the noise that was given: it is smaller, or "
+                "columns share it"
+            )
+        if low > DISAGREE:
+            return (
+                f"the rows show {low:.2g} times the noise that was given: it is larger, or each "
+                "column has something of its own"
+            )
+        return ""
 
     def __str__(self) -> str:
         if self.size is None:
@@ -109,7 +143,29 @@ def noise_of(X: Array, noise: Any = None) -> NoiseLevel:
             "columns; give the standard deviation of the noise that the rows carry"
             + Remedy(".", shell=" by --noise.")
         )
-    return NoiseLevel(deviation, "given")
+    return NoiseLevel(deviation, "given", seen=_seen(X / deviation))
+
+
+def _seen(X: Array) -> tuple[float, float]:
+    """Between what numbers the rows show their noise to be, which is said to be one.
+
+    Second differences, and eigenvalues of few columns, are never too small, but may be too large.
+    """
+    X = np.asarray(X, dtype=np.float64)
+    X = X[:, np.ptp(X, axis=0) > 0]
+    if len(X) < FEWEST_ROWS or X.shape[1] <= FEW_COLUMNS:
+        return np.nan, np.nan
+    high = _second_difference(X)
+    found, n_signal = _of_eigenvalues(X)
+    if found is None:
+        return np.nan, high
+    deviation, error = found
+    many = X.shape[1] - n_signal >= SHARING
+    return min(high, deviation - 2 * error) if many else np.nan, min(high, deviation + error)
+
+
+def _second_difference(X: Array) -> float:
+    return float(np.sqrt((np.diff(X, 2, axis=1) ** 2).mean() / 6))
 
 
 def estimate_noise(X: Array) -> float:
@@ -134,6 +190,8 @@ def _in_words(X: Array, noise: str) -> NoiseLevel:
     kind, _, level = noise.partition(":")
     if noise == "columns":
         return _of_columns(X)
+    if noise == "independent":
+        return NoiseLevel(None, "any kind", is_any_kind=True)
     if kind not in ("poisson", "speckle") or (kind == "poisson" and level):
         raise DataError(f"noise={noise!r}; give a number, one for each column, or {WORDS}.")
     if kind == "poisson":
@@ -147,13 +205,15 @@ def _in_words(X: Array, noise: str) -> NoiseLevel:
             share = np.nan
         if not 0 < share < 1:
             raise DataError(f"noise={noise!r}; give the level as a share, such as 'speckle:0.3'.")
-        return NoiseLevel(np.asarray(share), "speckle, given", is_relative=True)
+        # log x = log s + log m, and Var m = exp(Var log m) - 1
+        logs = np.log(X) / np.sqrt(np.log1p(share**2)) if np.min(X) > 0 else X[:0]
+        return NoiseLevel(np.asarray(share), "speckle, given", is_relative=True, seen=_seen(logs))
     if np.min(X) <= 0:
         raise DataError(
             "the level of speckle is estimated from logarithms, and some entries are not above "
             "zero; give it as a share, such as noise='speckle:0.3'."
         )
-    added = _estimated(np.log(X))  # log x = log s + log m, and Var m = exp(Var log m) - 1
+    added = _estimated(np.log(X))
     return replace(
         added.times(1.0, "of logarithms"),
         deviation=np.sqrt(np.expm1(np.asarray(added.deviation) ** 2)),
@@ -177,10 +237,35 @@ def _of_columns(X: Array) -> NoiseLevel:
     products = centred.T @ centred + n * np.finfo(X.dtype).eps ** 0.5 * np.eye(d)
     # What regression on the others leaves of a column is one over the inverse's diagonal.
     left = scale / np.sqrt(np.diagonal(np.linalg.inv(products)) * (n - d))
-    level = _estimated(X[:, varies] / left)
-    deviation = np.zeros(X.shape[1])
-    deviation[varies] = left * np.asarray(level.deviation)
-    return replace(level, deviation=deviation, source=f"{level.source}, one of each column")
+    every = np.zeros(X.shape[1])
+    every[varies] = _beyond_signal(X[:, varies], left)
+    return as_large_as_seen(X, every, "one of each column")
+
+
+def _beyond_signal(X: Array, left: Array) -> Array:
+    """What the directions of signal leave of each column, where there are such, (d,).
+
+    Regression takes a share of what neither column nor others can say for noise.
+    """
+    for _ in range(ROUNDS):
+        Y = (X - X.mean(axis=0)) / left
+        found, n_signal = _of_eigenvalues(Y)
+        if found is None or not n_signal:
+            break
+        axes = np.linalg.eigh(Y.T @ Y)[1][:, -n_signal:]
+        beyond = ((Y - Y @ axes @ axes.T) ** 2).sum(axis=0) / (len(Y) - n_signal)
+        # Of a column's noise its share in these directions has gone with the signal.
+        left = left * np.sqrt(beyond / np.maximum(1 - (axes**2).sum(axis=1), LEAST_LEFT))
+    return left
+
+
+def as_large_as_seen(X: Array, left: Array, what: str) -> NoiseLevel:
+    """Levels of columns, zero where there is none, times what they are by all columns together."""
+    has = left > 0
+    level = _estimated(X[:, has] / left[has])
+    deviation = left.copy()
+    deviation[has] *= np.asarray(level.deviation)
+    return replace(level, deviation=deviation, source=f"{level.source}, {what}")
 
 
 def _estimated(X: Array) -> NoiseLevel:
@@ -205,11 +290,11 @@ def _estimated(X: Array) -> NoiseLevel:
     if is_open and (around := noise_around_pieces(X)) is not None:
         ways.append((*around, "the spread around flat pieces"))
     if X.shape[1] > (2 if ways else FEW_COLUMNS):
-        deviation = float(np.sqrt((np.diff(X, 2, axis=1) ** 2).mean() / 6))
+        deviation = _second_difference(X)
         ways.append((deviation, UNSURE * deviation, "second differences of columns"))
     ways = [way for way in ways if way[0] > 0]
     if not ways:
-        raise DataError(
+        raise UnseenNoiseError(
             f"the noise of {len(X)} rows with {counted(X.shape[1], 'column')} cannot be told apart "
             "from the rows themselves: no small eigenvalues are alike, and the rows do not lie "
             "around a curve or clusters; "

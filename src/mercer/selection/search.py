@@ -135,6 +135,10 @@ class Cells:
     fits: int = 0
     #: How many components are computed first, and where these are not enough; then all.
     levels: tuple[int, ...] = (FIRST_COUNT,)
+    #: Whether a candidate is first looked at where the best one so far was good, and the place of
+    #: the count where the first one is; else at every second count.
+    follows: bool = False
+    near: int | None = None
 
     def search(self, *, grows: bool) -> None:
         """Widths on one trial, the best of them on all, the closest in full.
@@ -224,15 +228,22 @@ class Cells:
     def _settle(self, i: int, trials: list[int]) -> None:
         """Errors of a candidate at the best number of components in trials, and beside it."""
         first = self.errors.get((i, 0))
-        if first is None:
-            top = int(np.searchsorted(self.counts, self.levels[0], side="right")) - 1
-            wanted = list(range(max(top, 0), -1, -2))
-        else:
-            wanted = self._beside(i, first.sum(axis=1))
+        wanted = self._first_places() if first is None else self._beside(i, first.sum(axis=1))
         while wanted:  # at most once for each number of components
             self._look(i, trials, wanted)
             total = self._total(i, trials)
             wanted = [j for j in self._beside(i, total) if np.isnan(total[j])]
+
+    def _first_places(self) -> list[int]:
+        """Where to look first at a candidate of which nothing is known."""
+        near, known = self.near, [i for i, s in self.errors if s == 0]
+        if self.follows and known:
+            best = min(known, key=lambda i: self._error(i, [0]))
+            near = int(np.nanargmin(self.errors[best, 0].sum(axis=1)))
+        if near is not None:
+            return self._around(near)
+        top = int(np.searchsorted(self.counts, self.levels[0], side="right")) - 1
+        return list(range(max(top, 0), -1, -2))
 
     def _error(self, i: int, trials: list[int]) -> float:
         """The least error of a candidate over the numbers of components that were looked at."""
@@ -317,8 +328,10 @@ class Cells:
         known = {k: self._error(k, [0]) for k, s in self.errors if s == 0}
         most = self.counts[-1] if known[i] <= min(known.values()) else self.levels[-1]
         j = int(np.nanargmin(total))
-        around = [k for k in (j - 1, j, j + 1) if 0 <= k < len(self.counts)]
-        return [k for k in around if self.counts[k] <= most or k == j]
+        return [k for k in self._around(j) if self.counts[k] <= most or k == j]
+
+    def _around(self, j: int) -> list[int]:
+        return [k for k in (j - 1, j, j + 1) if 0 <= k < len(self.counts)]
 
 
 def is_beyond(errors: Array, others: Array, sure: float = SURE) -> bool:

@@ -23,6 +23,7 @@ export function makeModel(facts, arrays) {
     offset: Float64Array.from(facts.offset),
     meanSquare: facts.meanSquare,
   });
+  P.smooths = facts.smooths;
   if (facts.power && facts.shares) P.shrunk = { power: facts.power, shares: facts.shares };
   const known = arrays.supportScores ?? arrays.scores;
   if (known.shape[1] === P.q && known.shape[0] === P.m) {

@@ -18,14 +18,16 @@ const SWITCH = 1e-2;
 
 /**
  * The pre-image of μ + Σ z_k w_k by the method that suits the kernel, as mercer.preimage.Auto
- * chooses where the point is known.
+ * chooses where the point is known; by the smoother where the model has that.
  * @param start the point to begin at: the noisy point, or the last picture while a hand drags;
  *   without one the support point nearest in feature space
  * @returns { point, converged, steps }
  */
 export function preimage(P, z, start = null, options = {}) {
+  if (P.smooths || isKinked(P.spec)) {
+    return { point: smooth(P, z, P.smooths ?? 10), converged: true, steps: 0 };
+  }
   if (isRadial(P.spec)) return fixedPoint(P, z, start, options);
-  if (isKinked(P.spec)) return { point: smooth(P, z), converged: true, steps: 0 };
   return descend(P, z, start ?? pointOf(P.support, nearestSupport(P, z)), options);
 }
 
@@ -151,8 +153,8 @@ function frameOf(P) {
   return P.frame;
 }
 
-/** A weighted mean of the ten support points most similar to μ + Σ z_k w_k (Schreurs & Suykens). */
-function smooth(P, z, count = 10) {
+/** A weighted mean of the support points most similar to μ + Σ z_k w_k (Schreurs & Suykens). */
+function smooth(P, z, count) {
   const { Z } = supportScores(P);
   const withMean = supportWithMean(P);
   const { m, q, d } = P;
