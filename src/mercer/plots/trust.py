@@ -67,7 +67,7 @@ class TrustDisplay(base.Display):
         >>> X = load_iris().data
         >>> display = TrustDisplay.from_estimator(MapModel(PCA(2)).fit(X))
         >>> display.ax_.get_title()
-        "The map keeps 76 % of a row's 15 nearest rows."
+        "The map keeps 80 % of a row's 15 nearest rows."
         """
         base.require_method(estimator, "trust")
         if X is None:
