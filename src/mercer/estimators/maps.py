@@ -1,9 +1,6 @@
 """Both ways for a map that somebody else has made, behind scikit-learn's door."""
 
-import os
 from dataclasses import KW_ONLY
-from importlib import import_module
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,6 +18,7 @@ from mercer._base.types import Array, ArrayLike, RowsLike, Seed
 from mercer.estimators._validation import check_codes, check_rows
 from mercer.estimators.base import OF_COLUMNS, Capabilities, Estimator
 from mercer.estimators.door import verb
+from mercer.estimators.subspace import SubspaceEstimator
 from mercer.exceptions import DataError, Remedy
 from mercer.kernels import Linear, RadialKernel, as_kernel
 from mercer.novelty.places import EMPTY, Certainty
@@ -291,30 +289,7 @@ class MapModel(TransformerMixin, Estimator):
         t = np.linspace(0, 1, check_count("count", count, 2))[:, None]
         return self.back_.rows((1 - t) * ends[0] + t * ends[1]).astype(self._dtype, copy=False)
 
-    @verb("model")
-    def to_html(
-        self,
-        path: str | os.PathLike[str],
-        X: Any = None,
-        labels: Any = None,
-        images: Any = None,
-    ) -> Path:
-        """Write the map as one HTML file that works offline: drag a point, see its row.
-
-        Parameters
-        ----------
-        path : path
-            By custom ``*.html``.
-        X : (n, d) rows, optional
-            Shown at their places; by default the rows of the fit.
-        labels : (n,) array, optional
-            Classes or numbers by which the map is coloured.
-        images : (height, width[, 3]), optional
-            The shape of the image that each row is.
-        """
-        # A layer above this one, found by name when it is needed.
-        written: Path = import_module("mercer.live").write_html(self, path, X, labels, images)
-        return written
+    to_html = SubspaceEstimator.to_html
 
     @property
     def _near(self) -> Neighbours:

@@ -94,7 +94,8 @@ def to_html(
     path : path
         Usually ``*.html``.
     X : (n, d) rows for the map, optional
-        The model's support points if not given: of an exact model its training rows.
+        The model's support points if not given: of an exact model, and of a
+        :class:`~mercer.MapModel`, its training rows.
     labels : (n,) array, optional
         Classes or numbers by which the map is coloured.
     images : (height, width[, 3]), or an array (n, height, width[, 3]), optional

@@ -269,6 +269,11 @@ class OnTables(Protocol):
         """The rows as the model inside sees them."""
 
 
+def of_vectors(estimator: Estimator) -> Any:
+    """The estimator inside one of tables; any other as it is."""
+    return estimator.model_ if isinstance(estimator, OnTables) else estimator
+
+
 def remember(estimator: Estimator, fingerprint: Mapping[str, Any] | None) -> None:
     """Keep the fingerprint of the rows of a fit with the estimator, and with its model."""
     estimator._data_fingerprint = fingerprint

@@ -18,7 +18,7 @@ from mercer.estimators._validation import check_no_empty_row
 from mercer.exceptions import DataError, Remedy
 from mercer.io.files import names_text
 from mercer.model import model_of, names_of
-from mercer.model.model import OnTables
+from mercer.model.model import of_vectors
 from mercer.model.rank import usual_rule
 from mercer.points.source import MemoryRows
 from mercer.tables.encoder import TableEncoder
@@ -66,8 +66,7 @@ def completed(model: Any, rows: Array) -> Array:
     """New vectors with expected values where some are missing, by what a fitted model knows."""
     if not np.isnan(rows).any():
         return rows
-    own = model.model_ if isinstance(model, OnTables) else model
-    inner = vars(model).get("filler_") or own  # older files have none
+    inner = vars(model).get("filler_") or of_vectors(model)  # older files have none
     filler = model._cached("filler", inner, None, lambda: _filler_for(inner))
     if inner is model:
         names = names_of(model)

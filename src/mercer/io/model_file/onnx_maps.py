@@ -15,7 +15,7 @@ from mercer.io.model_file.onnx_kernels import (
     without_form,
 )
 from mercer.kernels.base import has_formula
-from mercer.model.model import OnTables
+from mercer.model.model import OnTables, of_vectors
 from mercer.points import as_points
 from mercer.preimage.near import LARGEST
 from mercer.preimage.ways import NEAR, STEPS, Back, Forth
@@ -26,12 +26,12 @@ WAYS = ("transform", "denoise", "inverse_transform")
 
 def is_map(model: Estimator) -> bool:
     """Whether it is a fitted model of a map, on tables or not."""
-    return isinstance(getattr(_inside(model), "forth_", None), Forth)
+    return isinstance(getattr(of_vectors(model), "__dict__", {}).get("forth_"), Forth)
 
 
 def map_graph(model: Estimator, outputs: Names | None, dtype: str) -> Any:
     """The graph of one or the other way."""
-    inner, on_tables = _inside(model), isinstance(model, OnTables)
+    inner, on_tables = of_vectors(model), isinstance(model, OnTables)
     wanted = WAYS[:1] if outputs is None else tuple(outputs)
     _check(inner.forth_, wanted, WAYS[:1] if on_tables else WAYS)
     if dtype == "float32" and wanted != WAYS[:1]:
@@ -52,10 +52,6 @@ def map_graph(model: Estimator, outputs: Names | None, dtype: str) -> Any:
     if "denoise" in wanted:
         g.output("denoise", _rows(g, inner.back_, placed), [d])
     return g.model(d, texts)
-
-
-def _inside(model: Estimator) -> Any:
-    return getattr(model, "model_", None) if isinstance(model, OnTables) else model
 
 
 def _check(forth: Forth, wanted: Names, known: Names) -> None:
