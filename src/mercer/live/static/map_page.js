@@ -106,16 +106,27 @@ function mount(element, facts, arrays) {
     };
   }
 
+  let shade = null;
+  /** The shaded regions, in one piece: layers of one pale colour would differ by their rounding. */
+  function shadeFor(f, ...sides) {
+    const [width, height] = sides.map(Math.ceil);
+    if (shade?.width === width && shade.height === height) return shade;
+    shade = h("canvas", { width, height });
+    const layer = shade.getContext("2d");
+    const [[left, bottom], [right, top]] = [f.to(box[0][0], box[1][0]), f.to(box[0][1], box[1][1])].map((p) => p.map(Math.round));
+    const inside = [left, top, right - left, bottom - top];
+    layer.fillStyle = "#7b8794";
+    layer.fillRect(0, 0, width, height);
+    layer.clearRect(...inside);
+    layer.drawImage(empty, ...inside);
+    return shade;
+  }
+
   function draw(context, width, height) {
     const f = frame(width, height);
     if (empty) {
-      const [[left, bottom], [right, top]] = [f.to(box[0][0], box[1][0]), f.to(box[0][1], box[1][1])];
       context.globalAlpha = isDark(map.canvas.closest(".ml")) ? 0.32 : 0.2;
-      context.imageSmoothingEnabled = true;
-      context.drawImage(empty, left, top, right - left, bottom - top);
-      context.fillStyle = "#7b8794";
-      for (const [x, y, w, t] of [[0, 0, width, top], [0, bottom, width, height - bottom], [0, top, left, bottom - top], [right, top, width - right, bottom - top]])
-        context.fillRect(x, y, w, t);
+      context.drawImage(shadeFor(f, width, height), 0, 0);
     }
     context.globalAlpha = 0.75;
     const size = places.m > 5000 ? 1.5 : 3;
