@@ -227,17 +227,15 @@ def _as_numbers(labels: Targets) -> Any:
 
 def _page(fitted: Estimator, data: str | None, reading: Reading, title: str) -> bytes:
     """The live page of a model, and of the rows where they are given."""
-    from mercer.live import describe, render
-    from mercer.live.maps import describe_map, is_map
+    from mercer.live.page import page_of
     from mercer.plots._tables import nameless_rows
 
     names, encoder = feature_names(fitted), fitted.encoder_ if on_tables(fitted) else None
     look: dict[str, Any] = {"names": names, "encoder": encoder, "title": title}
     with tables.open_if_named(data, reading, fitted) as table, nameless_rows():
         rows, labels = (None, None) if table is None else (table.rows[:], table.label)
-        made = describe_map if is_map(fitted) else describe
-        live = made(seen_by(fitted), rows, labels, mercer.io.image_shape(names), **look)
-        return render(live).encode()
+        images = mercer.io.image_shape(names)
+        return page_of(seen_by(fitted), rows, labels, images, **look).encode()
 
 
 @options.command(short_help="Explore data or a model in the browser.")

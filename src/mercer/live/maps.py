@@ -9,7 +9,6 @@ from mercer._base.types import Array, Estimator, RowsLike, Targets
 from mercer.estimators.maps import MapModel
 from mercer.live import model as whole
 from mercer.live.protocol import kernel_spec
-from mercer.model.model import of_vectors
 from mercer.novelty.places import EMPTY, ERRORS
 from mercer.plots._base import shape_of_image
 from mercer.points import as_points
@@ -18,11 +17,6 @@ from mercer.tables import TableEncoder, TableModel
 
 #: Places that are drawn, and searched for the nearest.
 MOST_PLACES = 20_000
-
-
-def is_map(model: Estimator) -> bool:
-    """Whether the page of maps shows it."""
-    return isinstance(of_vectors(model), MapModel)
 
 
 def describe_map(

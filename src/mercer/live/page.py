@@ -17,7 +17,8 @@ import numpy as np
 from mercer._base.files import filled, packaged
 from mercer._base.types import Array, Estimator, RowsLike, Targets
 from mercer.io import atomic_file
-from mercer.live.maps import describe_map, is_map
+from mercer.io.model_file.onnx_maps import is_map
+from mercer.live.maps import describe_map
 from mercer.live.model import LiveModel, describe
 
 # Pages opened from ``file://`` may not import files. So every ES module becomes a function that
@@ -97,11 +98,18 @@ def write_html(
     """
     path = Path(path)
     options.setdefault("title", path.stem)
-    look = describe_map if is_map(model) else describe
-    page = render(look(model, X, labels, images, **options))
+    page = page_of(model, X, labels, images, **options)
     with atomic_file(path) as file:
         file.write(page.encode())
     return path
+
+
+def page_of(
+    model: Estimator, X: RowsLike = None, labels: Targets = None, images: Any = None, **options: Any
+) -> str:
+    """The page of a fitted model, or of a map, as text."""
+    look = describe_map if is_map(model) else describe
+    return render(look(model, X, labels, images, **options))
 
 
 def render(live: LiveModel) -> str:
