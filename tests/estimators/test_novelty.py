@@ -9,6 +9,7 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from benchmarks._watch_data import sphere
 from mercer import KernelNovelty, KernelPCA, SparseKernelPCA, load
 from mercer.exceptions import DataError, KernelError, MercerWarning, NotFittedError
 from mercer.kernels import FunctionKernel, Gaussian, Precomputed
@@ -327,3 +328,27 @@ def test_a_width_that_sees_nothing_is_reported():
     detector = KernelNovelty(kernel="gaussian", random_state=0).fit(X)
     assert detector.predict(far) == -1
     assert detector.score_.reach == pytest.approx(-detector.score_samples(far + 1e3)[0])
+
+
+@pytest.mark.parametrize(
+    ("rate", "aside"), [(0.05, 300), (0.002, 499), (0.0005, 1_200)], ids=["quarter", "more", "all"]
+)
+def test_many_rows_are_set_aside_as_far_as_the_rate_allows(rate, aside):
+    X = np.random.default_rng(0).standard_normal((1_200, 3))
+    model = KernelNovelty(5, false_alarm_rate=rate, random_state=0)
+    if aside == len(X):  # more than half of the rows: cross-fitting calibrates on all
+        with pytest.warns(MercerWarning, match="1200 calibration rows cannot promise"):
+            model.fit(X)
+    else:
+        model.fit(X)
+    assert len(model.calibration_rows_) == aside
+
+
+def test_rows_with_many_columns_get_the_rate_that_was_asked_for():
+    """Cross-fitted, 5 % were 2 % here: every further row still teaches the model."""
+    flagged = []
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        model = KernelNovelty(random_state=seed).fit(sphere(1_200, rng))
+        flagged.append((model.p_values(sphere(1_000, rng)) <= 0.05).mean())
+    assert 0.03 < np.mean(flagged) < 0.07

@@ -114,6 +114,8 @@ def rows_needed(rate: float) -> int:
 
 #: Beyond this many rows ``"auto"`` sets rows aside instead of fitting several times.
 CROSS_FIT_UP_TO = 20_000
+#: Rows that are set aside at most.
+MOST_ASIDE = 5_000
 #: Up to this many rows ``"auto"`` takes ten folds, and five beyond.
 TEN_FOLDS_UP_TO = 500
 
@@ -204,7 +206,7 @@ class Split(Calibration):
 
     def calibrate(self, learn: Learner, X: RowsLike, rng: np.random.Generator) -> Calibrated:
         n = len(X)
-        aside = min(5_000, round(self.share * n))
+        aside = min(MOST_ASIDE, round(self.share * n))
         if not 1 <= aside <= n - 2:
             remedy = "leave at least 2 rows to fit and 1 to calibrate."
             raise DataError(f"share={self.share} of {n} rows sets {aside} aside; {remedy}")
