@@ -51,6 +51,10 @@ def sigmoid(gamma, coef0):
     return lambda x, y: tanh(gamma * dot(x, y) + coef0)
 
 
+def unit(x):
+    return [float(a) / sqrt(dot(x, x)) for a in x]
+
+
 def cosine(x, y):
     return dot(x, y) / sqrt(dot(x, x) * dot(y, y))
 

@@ -16,6 +16,7 @@ from mercer.kernels import (
     Laplacian,
     Linear,
     Matern,
+    Normalized,
     Polynomial,
     Precomputed,
     RationalQuadratic,
@@ -60,8 +61,21 @@ FORMULAS = [
         Laplacian(0.7) * Cosine() * 2,
         lambda x, y: 2 * naive.laplacian(0.7)(x, y) * naive.cosine(x, y),
     ),
+    (
+        Normalized(Gaussian(gamma=0.8)),
+        lambda x, y: naive.gaussian(0.8)(naive.unit(x), naive.unit(y)),
+    ),
+    (
+        Normalized(Polynomial(2) + 0.5 * Cauchy(0.8)),
+        lambda x, y: (
+            naive.polynomial(2, 1.0, 1.0)(naive.unit(x), naive.unit(y))
+            + 0.5 * naive.cauchy(0.8)(naive.unit(x), naive.unit(y))
+        ),
+    ),
 ]
 BY_RULE = [
+    Normalized(Gaussian()),
+    Normalized(Matern("scale", nu=2.5)),
     Gaussian(gamma="scale"),
     RationalQuadratic("scale"),
     Polynomial(2, gamma="scale"),

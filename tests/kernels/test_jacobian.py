@@ -13,6 +13,7 @@ from mercer.kernels import (
     Laplacian,
     Linear,
     Matern,
+    Normalized,
     Polynomial,
     RationalQuadratic,
     Sigmoid,
@@ -40,6 +41,8 @@ KERNELS = [
     Gaussian(gamma=1.0) * Polynomial(2) + Linear(),
     Laplacian(0.7) * Cosine() * 2,
     Chi2(0.4) + Gaussian(gamma=0.5),
+    Normalized(Gaussian(width=0.6)),
+    Normalized(Polynomial(3) + Laplacian(0.7)),
 ]
 
 

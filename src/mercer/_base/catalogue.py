@@ -125,7 +125,7 @@ _IN_FILES = {
         "mercer.points.sparse:SparseRows",
         "mercer.model.subspace:Subspace",
     ),
-    "kernels": (*KERNELS.values(), "mercer.kernels.composite:Product Scaled Sum"),
+    "kernels": (*KERNELS.values(), "mercer.kernels.composite:Normalized Product Scaled Sum"),
     "landmarks": (*LANDMARK_RULES.values(), "mercer.landmarks.base:Given"),
     "gram": ("mercer.gram.feature_sums:FeatureSums LandmarkFeatures _Whitening",),
     "subspace": ("mercer.model.rank:All Count ParallelAnalysis Share",),

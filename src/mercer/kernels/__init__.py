@@ -9,14 +9,15 @@ from mercer.exceptions import KernelError
 from mercer.kernels.adapters import FunctionKernel, Precomputed
 from mercer.kernels.base import Kernel, Origin
 from mercer.kernels.basis import Basis
-from mercer.kernels.composite import Product, Scaled, Sum
+from mercer.kernels.composite import Normalized, Product, Scaled, Sum
 from mercer.kernels.dot_product import Cosine, DotProductKernel, Linear, Polynomial, Sigmoid
 from mercer.kernels.histogram import Chi2, Laplacian
 from mercer.kernels.radial import Cauchy, Gaussian, Matern, RadialKernel, RationalQuadratic
 
 __all__ = ["Basis", "Cauchy", "Chi2", "Cosine", "DotProductKernel", "FunctionKernel", "Gaussian"]
-__all__ += ["Kernel", "Laplacian", "Linear", "Matern", "Origin", "Polynomial", "Precomputed"]
-__all__ += ["Product", "RadialKernel", "RationalQuadratic", "Scaled", "Sigmoid", "Sum", "as_kernel"]
+__all__ += ["Kernel", "Laplacian", "Linear", "Matern", "Normalized", "Origin", "Polynomial"]
+__all__ += ["Precomputed", "Product", "RadialKernel", "RationalQuadratic", "Scaled", "Sigmoid"]
+__all__ += ["Sum", "as_kernel"]
 
 _ALIASES = {"rbf": "gaussian", "poly": "polynomial"}
 

@@ -1,4 +1,4 @@
-"""Sums, products and positive multiples of kernels: again kernels."""
+"""Sums, products and positive multiples of kernels, and kernels of directions: again kernels."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
@@ -12,8 +12,10 @@ from mercer.exceptions import KernelError
 from mercer.kernels import require
 from mercer.kernels.base import Kernel, Origin, PackedParts
 from mercer.kernels.basis import Basis
+from mercer.kernels.dot_product import Cosine, Linear
 from mercer.kernels.radial import RadialKernel
-from mercer.points import Points, Vectors
+from mercer.kernels.width import sampled
+from mercer.points import Points, Vectors, as_points
 from mercer.points.tiles import Packed
 
 
@@ -194,3 +196,91 @@ class Scaled(_Composite):
     def slopes(self, X: Rows, S: Rows) -> tuple[Array, Array] | None:
         inner = self.kernel.slopes(X, S)
         return None if inner is None else (self.factor * inner[0], self.factor * inner[1])
+
+
+class Normalized(_Composite):
+    r""":math:`k(x / \|x\|,\, y / \|y\|)`: the directions of the rows only, as of embeddings.
+
+    With a Gaussian it is a function of the angle that knows neighbours, which :class:`Cosine` does
+    not. A row of zeros has no direction, and stays the zero. Lengths are lost: pre-images, by
+    gradient, are right up to theirs.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Of vectors; rules such as ``gamma="median"`` see the rows divided by their lengths.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Gaussian, Normalized
+    >>> Normalized(Gaussian(gamma=1.0))([[1.0, 0.0]], [[5.0, 0.0], [0.0, 2.0]]).round(4)
+    array([[1.    , 0.1353]])
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+
+    @property
+    def parts(self) -> tuple[Kernel]:  # type: ignore[override]
+        """The one that sees the directions."""
+        return (self.kernel,)
+
+    def check(self) -> None:
+        super().check()
+        if not self.kernel.takes_vectors:
+            raise KernelError(f"{self.kernel!r} is not of vectors, which alone have directions.")
+
+    def resolve(self, X: Rows, weight: Array | None = None) -> Self:
+        self.check()
+        points = as_points(X)
+        if not points.is_here:  # a sample stands for it, as for the variance
+            points, weight = sampled(X, weight)
+        return type(self)(self.kernel.resolve(points.unit().rows, weight))
+
+    def origin(self, X: Rows) -> Origin:
+        return self.kernel.origin(_unit(X))
+
+    def pack(self, X: Rows, origin: Origin = None, dtype: Precision = None) -> Packed:
+        return self.kernel.pack(_unit(X, dtype), origin, dtype or X.dtype)
+
+    def rounding(self, X: Rows, origin: Origin, dtype: np.dtype) -> float:
+        return self.kernel.rounding(_unit(X), origin, dtype) + 1
+
+    def fill(self, A: Packed, B: Packed, out: Array) -> None:
+        self.kernel.fill(A, B, out)
+
+    def diag(self, X: Rows) -> Array:
+        return np.asarray(self.kernel.diag(_unit(X)), dtype=X.dtype)
+
+    def exact(self, X: Rows, Y: Rows) -> Array:
+        return self.kernel.exact(*(_unit(rows, np.float64) for rows in (X, Y)))
+
+    def gradient(self, Z: Array, S: Array, G: Array) -> Array:
+        unit = _unit(Z)
+        return self._along_sphere(Z, unit, self.kernel.gradient(unit, _unit(S), G))
+
+    def diag_gradient(self, Z: Array) -> Array:
+        unit = _unit(Z)
+        return self._along_sphere(Z, unit, self.kernel.diag_gradient(unit))
+
+    def slopes(self, X: Rows, S: Rows) -> tuple[Array, Array] | None:
+        inner = self.kernel.slopes(_unit(X), _unit(S))
+        if inner is None:
+            return None
+        # (I - x̂x̂ᵀ)(P x̂ + Q ŝ) / |x| = Q (ŝ - x̂ cos) / |x|: what points along x is lost
+        x, s = (np.sqrt(Linear().diag(rows)) for rows in (X, S))
+        x, s = (np.where(norm == 0, np.inf, norm) for norm in (x, s))
+        Q = inner[1] / x[:, None]
+        return -Q * Cosine().tile(X, S) / x[:, None], Q / s
+
+    @staticmethod
+    def _along_sphere(Z: Array, unit: Array, pull: Array) -> Array:
+        """``(I - ẑẑᵀ) pull / |z|``; nothing for a zero row."""
+        norm = np.einsum("ij,ij->i", Z, unit)[:, None]  # no squares, which might overflow
+        along = np.einsum("ij,ij->i", pull, unit)[:, None]
+        return np.asarray((pull - along * unit) / np.where(norm == 0, np.inf, norm))
+
+
+def _unit(X: Rows, dtype: Precision = None) -> Rows:
+    """Rows divided by their lengths; zeros stay zeros."""
+    return as_points(X).unit(dtype).rows

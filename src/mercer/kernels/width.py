@@ -34,7 +34,7 @@ def median_length(X: Rows, weight: Array | None = None) -> float:
     Pairs of equal points do not count, so that a row given twice and a row of weight 2 agree. Above
     1,000 rows a sample with a fixed seed is used: the width depends on the data alone.
     """
-    points, weight = _sampled(X, weight, SAMPLE)
+    points, weight = sampled(X, weight, SAMPLE)
     points, unit = points.to_unit()
     quick = _by_products(points) if weight is None and points.has_coordinates else None
     if quick is not None:
@@ -62,7 +62,7 @@ def variance_length(X: Rows, weight: Array | None = None) -> float:
     """Square root of (number of columns × variance of all entries), as scikit-learn's "scale"."""
     points = as_points(X)
     if not points.is_here:  # a sample stands for it, as for the median
-        points, weight = _sampled(X, weight, 20 * SAMPLE)
+        points, weight = sampled(X, weight)
     w = np.ones(len(points)) if weight is None else weight
     variance, unit = (_sparse_variance if points.is_sparse else _variance)(points.rows, w)
     if variance <= 0:
@@ -72,7 +72,7 @@ def variance_length(X: Rows, weight: Array | None = None) -> float:
     return float(np.sqrt(points.width * variance) * unit)
 
 
-def _sampled(X: Rows, weight: Array | None, size: int) -> tuple[Any, Array | None]:
+def sampled(X: Rows, weight: Array | None, size: int = 20 * SAMPLE) -> tuple[Any, Array | None]:
     """At most so many of the rows, in memory, with their weights."""
     points = as_points(X)
     if len(points) <= size:

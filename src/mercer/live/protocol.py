@@ -85,6 +85,8 @@ def kernel_spec(kernel: Kernel) -> dict[str, Any]:
     if isinstance(kernel, kernels.Scaled):
         inner = kernel_spec(kernel.kernel)
         return {"name": "scaled", "factor": float(kernel.factor), "kernel": inner}
+    if isinstance(kernel, kernels.Normalized):
+        return {"name": "normalized", "kernel": kernel_spec(kernel.kernel)}
     name, numbers = _WORDS.get(type(kernel), (type(kernel).__name__, ()))
     own = {key: float(getattr(kernel, key)) for key in numbers}
     return {"name": name, "class": type(kernel).__name__, **own, **_traced(kernel)}

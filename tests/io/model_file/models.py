@@ -28,6 +28,7 @@ from mercer.kernels import (
     Laplacian,
     Linear,
     Matern,
+    Normalized,
     Polynomial,
     RationalQuadratic,
     Sigmoid,
@@ -56,6 +57,7 @@ KERNELS = [
     Laplacian(),
     Chi2(gamma=0.2),
     0.5 * Gaussian() + Polynomial(2) * Cauchy(),
+    Normalized(Gaussian()),
 ]
 
 PREIMAGES = [

@@ -27,6 +27,7 @@ from mercer.kernels import (
     Laplacian,
     Linear,
     Matern,
+    Normalized,
     Polynomial,
     RationalQuadratic,
     Sigmoid,
@@ -59,6 +60,8 @@ OTHERS = [
     Cosine(),
     0.3 * Gaussian() + Polynomial(2) * Cauchy(),
     2.0 * Linear(),
+    Normalized(Gaussian()),
+    Normalized(0.3 * Matern(nu=1.5) + Polynomial(2)),
 ]
 
 

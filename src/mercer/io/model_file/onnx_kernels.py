@@ -12,7 +12,16 @@ from mercer._base.linalg import square_sums
 from mercer._base.optional import require
 from mercer._base.types import Array, Precision
 from mercer.exceptions import ModelFileError, warn
-from mercer.kernels import Cosine, DotProductKernel, Kernel, Product, RadialKernel, Scaled, Sum
+from mercer.kernels import (
+    Cosine,
+    DotProductKernel,
+    Kernel,
+    Normalized,
+    Product,
+    RadialKernel,
+    Scaled,
+    Sum,
+)
 from mercer.kernels.base import has_formula
 from mercer.points import Vectors
 
@@ -222,9 +231,7 @@ def kernel_nodes(g: Graph, kernel: Kernel, X: Traced, S: Array | None) -> Traced
         return k
     # By the class itself: a subclass, which only others may have made, is another kernel.
     if type(kernel) is Cosine:
-        # Divided by the largest entry first, so that squares of huge rows do not overflow.
-        scaled = _divided(g, X, g.sum(g.xp.abs(X), "ReduceMax"))
-        unit = _divided(g, scaled, g.xp.sqrt(g.sum(scaled, "ReduceSumSquare")))
+        unit = _unit(g, X)
         return g.sum(unit, "ReduceSumSquare") if S is None else unit @ Vectors(S).unit().rows.T
     if isinstance(kernel, Sum | Product):
         k1, k2 = (kernel_nodes(g, part, X, S) for part in (kernel.k1, kernel.k2))
@@ -233,6 +240,9 @@ def kernel_nodes(g: Graph, kernel: Kernel, X: Traced, S: Array | None) -> Traced
         # Equal factors, and not one: see RadialNodes.
         factors = np.full((1, 1 if S is None else len(S)), kernel.factor)
         return kernel_nodes(g, kernel.kernel, X, S) * factors
+    if isinstance(kernel, Normalized):
+        directions = None if S is None else Vectors(S).unit().rows
+        return kernel_nodes(g, kernel.kernel, _unit(g, X), directions)
     raise without_form(kernel)
 
 
@@ -250,6 +260,12 @@ def without_form(kernel: Kernel) -> ModelFileError:
         "RationalQuadratic, Matern, Linear, Polynomial, Sigmoid or Cosine kernel, or made of them; "
         "a radial kernel of your own needs a method formula(t, xp)."
     )
+
+
+def _unit(g: Graph, X: Traced) -> Traced:
+    """Rows divided by their lengths; by the largest entry first, so that no square overflows."""
+    scaled = _divided(g, X, g.sum(g.xp.abs(X), "ReduceMax"))
+    return _divided(g, scaled, g.xp.sqrt(g.sum(scaled, "ReduceSumSquare")))
 
 
 def _divided(g: Graph, X: Traced, size: Traced) -> Traced:

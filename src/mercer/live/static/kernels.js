@@ -11,6 +11,7 @@
 /** A kernel from its description, as mercer.live.protocol writes it. */
 export function makeKernel(spec) {
   if (spec.k1) return spec.name === "sum" ? sum(spec) : product(spec);
+  if (spec.name === "normalized") return normalized(spec);
   return spec.kernel ? scaled(spec) : simple(spec);
 }
 
@@ -22,7 +23,7 @@ export function isRadial(spec) {
 /** Whether the kernel, or a part of it, has kinks or does not see lengths: no descent then. */
 export function isKinked(spec) {
   if (spec.k1) return isKinked(spec.k1) || isKinked(spec.k2);
-  if (spec.kernel) return isKinked(spec.kernel);
+  if (spec.kernel) return spec.name === "normalized" || isKinked(spec.kernel);
   return spec.of === "entries" || spec.of === "cosine";
 }
 
@@ -132,6 +133,13 @@ const norm = (data, at, d) => {
   return Math.sqrt(sum);
 };
 const inverse = (size) => (size === 0 ? 0 : 1 / size);
+/** (I - x̂x̂ᵀ) out / |x|: what points along x is lost. */
+const alongSphere = (out, x) => {
+  const own = inverse(norm(x, 0, x.length));
+  const along = dotProduct(x, out, 0, x.length) * own * own;
+  for (let j = 0; j < x.length; j++) out[j] = (out[j] - along * x[j]) * own;
+  return out;
+};
 const addPoint = (out, w, x, data, at, d) => {
   for (let j = 0; j < d; j++) out[j] += w * data[at + j];
 };
@@ -161,12 +169,7 @@ const ARGUMENTS = {
     own: (x) => (x.some((value) => value !== 0) ? 1 : 0),
     add: (out, w, x, data, at, d) =>
       addPoint(out, w * inverse(norm(data, at, d)), x, data, at, d),
-    finish(out, total, x) {
-      // d/dx (x·s/|x||s|) = (ŝ - x̂ (x̂·ŝ)) / |x|
-      const own = inverse(norm(x, 0, x.length));
-      const along = dotProduct(x, out, 0, x.length) * own * own;
-      for (let j = 0; j < x.length; j++) out[j] = (out[j] - along * x[j]) * own;
-    },
+    finish: (out, total, x) => alongSphere(out, x), // d/dx (x·s/|x||s|) = (ŝ - x̂ (x̂·ŝ)) / |x|
   }),
   entries({ nodes, f, slope }) {
     const [cost, rise] = [compiled(nodes, f), compiled(nodes, slope)];
@@ -292,5 +295,31 @@ function scaled(spec) {
     diag: (x) => factor * inner.diag(x),
     gradient: (x, S, g, out) => times(inner.gradient(x, S, g, out)),
     diagGradient: (x, out) => times(inner.diagGradient(x, out)),
+  };
+}
+
+function normalized(spec) {
+  const inner = makeKernel(spec.kernel);
+  const units = new WeakMap(); // of the points of S, which are asked for again and again
+  const unit = (data, m, d) => {
+    const found = new Float64Array(m * d);
+    for (let i = 0; i < m; i++) {
+      const size = inverse(norm(data, i * d, d));
+      for (let j = i * d; j < (i + 1) * d; j++) found[j] = size * data[j];
+    }
+    return found;
+  };
+  const directions = (S) => {
+    if (!units.has(S.data)) units.set(S.data, unit(S.data, S.m, S.d));
+    return { ...S, data: units.get(S.data) };
+  };
+  const direction = (x) => unit(x, 1, x.length);
+  return {
+    spec,
+    row: (x, S, out) => inner.row(direction(x), directions(S), out),
+    diag: (x) => inner.diag(direction(x)),
+    gradient: (x, S, g, out) =>
+      alongSphere(inner.gradient(direction(x), directions(S), g, out), x),
+    diagGradient: (x, out) => alongSphere(inner.diagGradient(direction(x), out), x),
   };
 }
