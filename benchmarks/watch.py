@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable
+from time import process_time
 
 import numpy as np
+from scipy.signal import lfilter
 
 from benchmarks._watch_data import EMBEDDINGS, TABLES, Draw
 from mercer import KernelNovelty
@@ -41,8 +44,137 @@ def _flagged(draw: Draw, n: int, seed: int) -> list[float]:
     return [float((p <= rate).mean()) for rate in RATES]
 
 
+#: Calm streams, their rows, and those of them that rivals take their thresholds from; streams that
+#: change, after so many rows, and rows that are waited.
+CALM, LONG, FEW, CHANGING, AFTER, WAIT = 1_000, 10_000, 200, 100, 1_000, 1_000
+LEVEL = 0.01
+REFERENCE = 500
+#: Rows of a window of the Kolmogorov-Smirnov test, and rows from one window to the next.
+WINDOW, STEP = 100, 20
+
+
+def streams() -> None:
+    """False alarms of whole streams, and how long changes stay unseen, beside control charts."""
+    rng = np.random.default_rng(0)
+    draw = TABLES["normal"]
+    model = KernelNovelty(20, random_state=0).fit(draw(600, rng))
+    start = process_time()
+    alarms = sum(_first_alarm(model, draw, None, seed) < np.inf for seed in range(CALM))
+    micro = 1e6 * (process_time() - start) / CALM / LONG
+    print(f"{CALM:,} calm streams of {LONG:,} rows at level {LEVEL:.0%}: {alarms / CALM:.2%} alarm")
+    print(f"{micro:.0f} µs a row, with scoring and the drawing of rows\n")
+    calm = {name: [] for name in CHARTS}
+    for seed in range(FEW):
+        known, rows = _stream(draw, None, LONG, [1, seed])
+        for name, chart in CHARTS.items():
+            calm[name].append(chart(known, rows).max())
+    limits = {name: float(np.quantile(found, 1 - LEVEL)) for name, found in calm.items()}
+    print("| rows until an alarm, median (not within 1,000 rows) | " + " | ".join(CHANGES) + " |")
+    print("|---|" + "---:|" * len(CHANGES))
+    delays = [
+        [_first_alarm(model, draw, change, seed) - AFTER for seed in range(CHANGING)]
+        for change in CHANGES
+    ]
+    print("| monitor, guaranteed | " + " | ".join(map(_median, delays)) + " |", flush=True)
+    for name, chart in CHARTS.items():
+        delays = []
+        for change in CHANGES:
+            streams = (_stream(draw, change, AFTER + WAIT, [2, i]) for i in range(CHANGING))
+            above = np.array([chart(*stream) > limits[name] for stream in streams])
+            first = np.where(above.any(axis=1), above.argmax(axis=1), np.inf)
+            delays.append(first * (AFTER + WAIT) / above.shape[1] - AFTER)
+        print(f"| {name}, threshold by simulation | " + " | ".join(map(_median, delays)) + " |")
+
+
+def _median(delays: list[float]) -> str:
+    found = np.array([delay for delay in delays if delay >= 0])  # false alarms before the change
+    middle = np.median(found)
+    unseen = int(np.isinf(found).sum())
+    return (f"{middle:.0f}" if middle < np.inf else "—") + (f" ({unseen} %)" if unseen else "")
+
+
+def _stream(draw: Draw, change: str | None, n: int, seed: list[int]) -> tuple:
+    """Normal rows to compare with, and a stream that changes after AFTER rows, or never."""
+    rng = np.random.default_rng(seed)
+    known, rows = draw(REFERENCE, rng), draw(n, rng)
+    if change is not None:
+        rows[AFTER:] = CHANGES[change](rows[AFTER:], rng)
+    return known, rows
+
+
+def _shifted(columns: slice) -> Callable[[np.ndarray, np.random.Generator], np.ndarray]:
+    def shift(X: np.ndarray, rng: np.random.Generator) -> np.ndarray:  # noqa: ARG001
+        X[:, columns] += 0.5  # columns have a standard deviation of 1
+        return X
+
+    return shift
+
+
+CHANGES = {
+    "all columns by half a standard deviation": _shifted(slice(None)),
+    "one column by half of one": _shifted(slice(1)),
+    "spread × 1.2": lambda X, rng: 1.2 * X,  # noqa: ARG005
+    "one column on its own": lambda X, rng: np.c_[rng.permutation(X[:, 0]), X[:, 1:]],
+}
+
+
+def _first_alarm(model: KernelNovelty, draw: Draw, change: str | None, seed: int) -> float:
+    n = LONG if change is None else AFTER + WAIT
+    known, rows = _stream(draw, change, n, [1 if change is None else 2, seed])
+    found = model.monitor(known, level=LEVEL, random_state=seed)
+    found.update(rows)
+    return np.inf if found.alarm_at_ is None else found.alarm_at_
+
+
+def page_hinkley(known: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Page and Hinkley's test of both directions in each column, with a tolerance of a quarter."""
+    z = (rows - known.mean(axis=0)) / known.std(axis=0)
+    highest = np.zeros(len(rows))
+    for sign in (1, -1):
+        total = np.cumsum(sign * z - 0.25, axis=0)
+        low = np.minimum.accumulate(np.minimum(total, 0), axis=0)
+        highest = np.maximum(highest, (total - low).max(axis=1))
+    return highest
+
+
+def t_squared_and_q(known: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """T² in three principal components and Q outside, smoothed over twenty rows, the larger."""
+    mean = known.mean(axis=0)
+    _, _, axes = np.linalg.svd(known - mean, full_matrices=False)
+
+    def parts(X: np.ndarray) -> np.ndarray:
+        along = (X - mean) @ axes.T
+        return np.c_[
+            (along[:, :3] ** 2 / ((known - mean) @ axes[:3].T).var(axis=0)).sum(axis=1),
+            (along[:, 3:] ** 2).sum(axis=1),
+        ]
+
+    usual = parts(known)
+    z = (parts(rows) - usual.mean(axis=0)) / usual.std(axis=0)
+    return lfilter([0.05], [1, -0.95], z, axis=0).max(axis=1)
+
+
+def kolmogorov_smirnov(known: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The largest statistic over columns of windows against the reference: Bonferroni's choice."""
+    highest = np.zeros((len(rows) - WINDOW) // STEP + 1)
+    grid = np.arange(1, WINDOW + 1) / WINDOW
+    for column, reference in zip(rows.T, np.sort(known, axis=0).T, strict=True):
+        window = np.sort(np.lib.stride_tricks.sliding_window_view(column, WINDOW)[::STEP], axis=1)
+        share = np.searchsorted(reference, window) / len(reference)
+        apart = np.maximum(grid - share, share - grid + 1 / WINDOW).max(axis=1)
+        highest = np.maximum(highest, apart)
+    return np.r_[np.zeros(WINDOW // STEP), highest]  # a window is seen at its end
+
+
+CHARTS = {
+    "Page–Hinkley by column": page_hinkley,
+    "PCA's T² and Q": t_squared_and_q,
+    "Kolmogorov–Smirnov by column": kolmogorov_smirnov,
+}
+
+
 def main() -> None:
     """The tables that were asked for, or all."""
-    parts = {"calibration": calibration}
+    parts = {"calibration": calibration, "streams": streams}
     for name in sys.argv[2:] or parts:
         parts[name]()

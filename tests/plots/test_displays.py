@@ -133,6 +133,21 @@ def test_all_are_called_alike(name):
     assert all(hasattr(display, drawn) for drawn in ("figure_", "ax_", "axes_"))
 
 
+def test_a_stream(X, rng):
+    model = KernelNovelty(5, random_state=0).fit(X)
+    monitor, calm = model.monitor(), rng.standard_normal((200, X.shape[1]))
+    display = plots.MonitorDisplay.from_estimator(monitor, np.r_[calm, calm + 3])
+    assert display.alarm_at > 200
+    assert abs(display.since - 200) < 10
+    assert monitor.state_.rows == 0  # it was only played to
+    legend = display.axes_[0, 0].get_legend().get_texts()
+    assert [text.get_text() for text in legend][1] == f"alarm at row {display.alarm_at}"
+    with pytest.raises(DataError, match="watches no stream"):
+        plots.MonitorDisplay.from_estimator(model, calm)
+    with pytest.raises(DataError, match="give them as X"):
+        plots.MonitorDisplay.from_estimator(monitor)
+
+
 def test_pictures_are_compared(pytestconfig):
     """Without --mpl the tests of pictures would pass whatever is drawn."""
     assert pytestconfig.getoption("--mpl")

@@ -142,6 +142,8 @@ _IN_FILES = {
         "mercer.novelty.calibration:Conformal",
         "mercer.novelty.score:NoveltyScore",
         "mercer.novelty.places:Certainty",
+        "mercer.novelty.martingale:Martingale Statistics",
+        "mercer.estimators.monitor:Monitor",
     ),
     "robust": (
         *LOSSES.values(),

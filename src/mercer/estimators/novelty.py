@@ -19,28 +19,18 @@ from mercer.estimators._validation import check_rows
 from mercer.estimators.base import Capabilities, Estimator, parts_in
 from mercer.estimators.door import require_open, takes_sparse, verb
 from mercer.estimators.learning import learn, plan_of
+from mercer.estimators.monitor import Monitor
 from mercer.estimators.subspace import OF_MODEL, SubspaceEstimator
 from mercer.exceptions import DataError, MercerWarning, Remedy, warn
 from mercer.kernels import Gaussian, Kernel, as_kernel
 from mercer.landmarks import Given, random_pivots
 from mercer.model import ComponentRule, Model, as_rule, model_of
-from mercer.novelty.calibration import (
-    MOST_ASIDE,
-    check_share,
-    leave_one_out_p_values,
-    rows_needed,
-)
+from mercer.novelty.calibration import check_share, leave_one_out_p_values, rows_needed
 from mercer.novelty.score import NoveltyScore, default_rule, novelty_score
 from mercer.points import Points
 from mercer.preimage import as_preimage
 from mercer.solvers import Dense, Lanczos, Landmarks, Plan, Problem, Solver, as_solver
 from mercer.solvers.landmarks import as_landmark_rule
-
-#: Measures with T², whose promise cross-fitting breaks.
-T_SQUARED = ("hotelling", "combined")
-#: Beyond this many rows ``"auto"`` sets rows aside: those of 768 columns raised 1.75 % false alarms
-#: for 5 % by cross-fitting, and 5.1 % so.
-CROSS_FIT_UP_TO = 1_000
 
 
 @with_parameters
@@ -170,7 +160,10 @@ class KernelNovelty(OutlierMixin, Estimator):
         rng = self._rng()
         learn = self._learner(points, kernel, rng)
         if self.contamination is None:
-            strategy, threshold = self._strategy(len(points)), None
+            strategy = novelty.honest_calibration(
+                self.calibration, self.measure, len(points), self.false_alarm_rate
+            )
+            threshold = None
             found = strategy.calibrate(learn, points.rows, rng)
         else:
             learn, found, threshold = self._among_outliers(learn, kernel)
@@ -289,30 +282,33 @@ class KernelNovelty(OutlierMixin, Estimator):
         found = as_preimage(way).init(subspace).solve(subspace.scores(points), points.rows)
         return novelty.contributions(self.score_, points, found.points)
 
+    @verb("rows")
+    def monitor(self, X: RowsLike = None, *, level: float = 0.01, random_state: int = 0) -> Monitor:
+        """Watch a stream: an alarm whose false rate holds for *all* of it.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame, optional
+            Normal rows that the model has **not** seen, which those of the stream are compared
+            with; some hundred of them make changes show sooner. After a calibration by rows set
+            aside, the default beyond 1,000 rows, these will do: ``X[model.calibration_rows_]``.
+            Without any, the stream itself is what is normal until it changes.
+        level : float, default=0.01
+            The chance of a false alarm, ever.
+        random_state : int, default=0
+            Breaks ties.
+
+        Returns
+        -------
+        :class:`~mercer.estimators.monitor.Monitor`
+        """
+        return Monitor(level, random_state)._watch(self, X)
+
     def _decide(self, points: Points) -> Array:
         scores = -self.score_(points)
         if np.isinf(self.offset_):  # a score that overflows must not meet it: inf - inf
             return np.full_like(scores, -self.offset_)
         return scores - self.offset_
-
-    def _strategy(self, n: int) -> novelty.Calibration:
-        """How to calibrate so that the promise of the rate is kept."""
-        strategy = novelty.as_calibration(self.calibration, n)
-        breaks = self.measure in T_SQUARED
-        if not isinstance(strategy, novelty.CrossFit):
-            return strategy
-        if self.calibration == "auto" and (breaks or n > CROSS_FIT_UP_TO):
-            needed = rows_needed(self.false_alarm_rate)
-            if breaks or needed <= min(n // 2, MOST_ASIDE):
-                return novelty.Split(min(n // 2, max(n / 4, needed)) / n)
-        if not breaks:
-            return strategy
-        raise DataError(
-            f"cross-fitting cannot promise a false-alarm rate for measure={self.measure!r}: T² of "
-            "a new row grows with the rows that a model has learnt, and the final model has learnt "
-            "more than those of the folds (27 % false alarms were measured for 5 %). Use "
-            "calibration='split' or 'auto', or measure='reconstruction'."
-        )
 
     def _plan(self, kernel: Kernel, rows: Points) -> Plan:
         return self._learner(rows, kernel, fixed_rng(0)).plan()

@@ -10,6 +10,7 @@ from mercer.novelty.calibration import (
     Split,
     as_calibration,
     calm_rows,
+    honest_calibration,
     outlier_threshold,
 )
 from mercer.novelty.folds import gram_folds, landmark_folds
@@ -36,6 +37,7 @@ __all__ = [
     "contributions",
     "gram_folds",
     "held_out_scores",
+    "honest_calibration",
     "judge",
     "landmark_folds",
     "neighbour_kernel",

@@ -12,12 +12,18 @@ from mercer.plots.images import (
     TraversalDisplay,
 )
 from mercer.plots.maps import BiplotDisplay, EmbeddingDisplay
-from mercer.plots.novelty import ContributionsDisplay, NoveltyDisplay, NoveltyRocDisplay
+from mercer.plots.novelty import (
+    ContributionsDisplay,
+    MonitorDisplay,
+    NoveltyDisplay,
+    NoveltyRocDisplay,
+)
 from mercer.plots.planes import ComponentsDisplay, RepresentingVectorsDisplay
 from mercer.plots.shares import RelevanceDisplay, ScreeDisplay, WidthSpectrumDisplay
 from mercer.plots.trust import TrustDisplay
 
 __all__ = ["BiplotDisplay", "ComponentsDisplay", "ContributionsDisplay", "DenoisingDisplay"]
-__all__ += ["EmbeddingDisplay", "NoveltyDisplay", "NoveltyRocDisplay", "PreImageGalleryDisplay"]
-__all__ += ["RelevanceDisplay", "RepresentingVectorsDisplay", "SampleSheetDisplay", "ScreeDisplay"]
+__all__ += ["EmbeddingDisplay", "MonitorDisplay", "NoveltyDisplay", "NoveltyRocDisplay"]
+__all__ += ["PreImageGalleryDisplay", "RelevanceDisplay", "RepresentingVectorsDisplay"]
+__all__ += ["SampleSheetDisplay", "ScreeDisplay"]
 __all__ += ["TraversalDisplay", "TrustDisplay", "WidthSpectrumDisplay"]

@@ -148,6 +148,7 @@ _SPARSE = "fit SparseKernelPCA, or compress(model, n_kernels)."
 #: fit another, with an option.
 NEEDS = {
     "inverse_transform": ("has no way back to input space", "give a KernelPCA.", ""),
+    "update": ("watches no stream", "give that of KernelNovelty().fit(X).monitor().", ""),
     "p_values": ("has no threshold", _DETECTOR, " --model novelty"),
     "reconstruction_error": ("gives no novelty score", _DETECTOR, " --model novelty"),
     "sample": ("cannot draw samples", "use GenerativeKernelPCA.", " --model generative"),

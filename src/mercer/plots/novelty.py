@@ -1,6 +1,7 @@
 """Novelty: scores over the plane, what made rows new, and how well new rows are detected."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from math import ceil
 from typing import Any, Self
@@ -309,3 +310,88 @@ def _truth(y: Targets, n: int, positive: object) -> Array:
     python = "positive=, or give -1 for new and 1 for normal rows (or 1 and 0), and some of each."
     held = f"y holds {', '.join(map(str, sorted(values)[:20]))}; say which class is new by "
     raise DataError(held + Remedy(python, shell="--positive."))
+
+
+@dataclass
+class MonitorDisplay(base.Display):
+    """The evidence of a stream against its alarm level, and the p-values of its rows.
+
+    Attributes
+    ----------
+    rows, log_martingale, p_values : (n,) arrays
+        Numbers of the rows, the evidence after each, and how rare each is.
+    level : float
+        The chance of a false alarm.
+    alarm_at, since : int or None
+        The row of the alarm, and the one at which the change began.
+    statistic : str
+        What has changed most.
+    figure_, axes_
+        What was drawn.
+    """
+
+    rows: Array
+    log_martingale: Array
+    p_values: Array
+    level: float
+    alarm_at: int | None
+    since: int | None
+    statistic: str
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Estimator,
+        X: RowsLike = None,
+        y: Targets = None,  # noqa: ARG003
+        *,
+        ax: Axes = None,
+    ) -> Self:
+        """Play the rows to a monitor, and draw what it says; the monitor itself stays as it is.
+
+        Parameters
+        ----------
+        estimator : Monitor
+            From :meth:`mercer.KernelNovelty.monitor`.
+        X : (n, d) rows of the stream
+        y : ignored
+        ax : matplotlib axes, optional
+            One, or two.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer import KernelNovelty
+        >>> from mercer.plots import MonitorDisplay
+        >>> rng = np.random.default_rng(0)
+        >>> monitor = KernelNovelty(5).fit(rng.standard_normal((100, 2))).monitor()
+        >>> MonitorDisplay.from_estimator(monitor, rng.standard_normal((80, 2))).alarm_at
+        """
+        base.require_method(estimator, "update")
+        if X is None:
+            raise DataError("a stream is its rows, and none were given; give them as X.")
+        played = copy(estimator)
+        start = played.state_.rows
+        found = played.update(X)
+        rows, alarm = start + np.arange(len(found.alarm)), played.alarm_at_
+        since = None if alarm is None else played.since_
+        evidence = found.log_martingale
+        parts = (rows, evidence, found.p_values, played.level, alarm, since, played.statistic_)
+        return cls(*parts).plot(ax=ax)
+
+    def plot(self, *, ax: Axes = None) -> Self:
+        self.axes_ = base.panels(ax, 2, 1, figsize=(6.4, 4.2))
+        above, below = self.axes_[:, 0]
+        limit = np.log10(1 / self.level)
+        above.plot(self.rows, self.log_martingale / np.log(10), color=base.ink(), linewidth=1.2)
+        style = {"color": base.ACCENT, "linewidth": 1.2, "linestyle": "--"}
+        above.axhline(limit, label=f"level {self.level:g}", **style)
+        if self.alarm_at is not None:
+            above.axvline(self.alarm_at, color=base.ACCENT, label=f"alarm at row {self.alarm_at:,}")
+            text = f"{self.statistic}, since row {self.since:,}"
+            above.axvline(self.since, color=base.PALETTE[0], linestyle=":", label=text)
+        base.legend_above(above)
+        above.set(ylabel="log₁₀ martingale")
+        below.scatter(self.rows, self.p_values, s=5, color=base.ink(), linewidths=0)
+        below.set(xlabel="row of the stream", ylabel="p-value", ylim=(0, 1))
+        return self

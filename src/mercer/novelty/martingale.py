@@ -1,0 +1,236 @@
+r"""Has a stream changed? Conformal test martingales: bets against "all rows are alike".
+
+As long as rows are exchangeable, the rank of a row's statistic among *all* rows before it, with
+ties broken at random, is uniform and independent of earlier ranks (Vovk, Gammerman & Shafer 2005).
+Whoever bets on such p-values wins nothing on the average: a bettor's capital M is a martingale that
+starts at 1, and by Ville's inequality it ever exceeds 1/α with a chance of at most α, however long
+the stream. After a change a bet such as
+
+.. math:: b_\delta(p) = e^{\delta z - \delta^2/2}, \qquad z = \Phi^{-1}(1 - p)
+
+wins the Kullback-Leibler divergence with every row. Nobody knows when that begins: capital is kept
+aside and put into play little by little, so that each moment is the start of some bets.
+
+Several statistics are watched, each by a bettor of its own. Ranks of one are independent in time;
+those of all together need not be, so that the average of K capitals is no martingale. But by the
+union bound none of them ever exceeds K/α, except with a chance of α.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import ndtri
+
+from mercer._base.numbers import fixed_rng
+from mercer._base.types import Array
+from mercer.exceptions import ModelFileError
+from mercer.io.model_file.checks import check_loaded, expect
+from mercer.novelty.score import NoveltyScore
+from mercer.points import Points
+
+#: Columns, and principal axes, that have a bettor of their own; components where there are none.
+MOST, COMPONENTS = 32, 8
+#: Support points from which the axes are taken.
+SAMPLE = 2_000
+#: Shifts δ that are bet on, in standard deviations.
+SHIFTS = np.array([-1.0, -0.5, -0.25, 0.25, 0.5, 1.0])
+#: Of the capital kept aside, row t brings a share ``OFTEN / (LATER + t)`` into play: half of it is
+#: left after 3,000 rows, a tenth after 100,000.
+OFTEN, LATER = 0.5, 1000.0
+#: Logarithm of a capital of nothing.
+NOTHING = -1e9
+#: Rows that are compared one with the other before they are put in order.
+RECENT = 128
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What of a row is watched: the novelty score, T², columns, and principal axes.
+
+    Rows without coordinates, and sparse ones, have components in place of the last three.
+
+    Attributes
+    ----------
+    score : NoveltyScore
+    mean : (d,) array
+        Of the support points; empty where there are no coordinates.
+    axes : (d, r) array
+        Principal axes, divided by the standard deviations along them.
+    """
+
+    score: NoveltyScore
+    mean: Array
+    axes: Array
+
+    @classmethod
+    def of(cls, score: NoveltyScore) -> Statistics:
+        """Those of a model: nothing that the rows of a stream are compared with is learnt."""
+        points = score.subspace.points.sample(SAMPLE, fixed_rng(0))
+        if not points.has_coordinates:
+            return cls(score, np.empty(0), np.empty((0, 0)))
+        X = points.to_dense().astype(np.float64)
+        mean = X.mean(axis=0)
+        _, size, axes = np.linalg.svd(X - mean, full_matrices=False)
+        size, axes = size[:MOST], axes[:MOST].T
+        kept = size > 1e-9 * max(size[0], np.finfo(float).tiny)
+        return cls(score, mean, axes[:, kept] * np.sqrt(len(X)) / size[kept])
+
+    @property
+    def _columns(self) -> int:
+        """How many columns have a bettor: all or none."""
+        return len(self.mean) if len(self.mean) <= MOST else 0
+
+    def names(self, columns: list[str] | None = None) -> list[str]:
+        """What they are called, with the names of the columns."""
+        if not len(self.mean):
+            q = min(COMPONENTS, self.score.subspace.n_components)
+            return ["score", *(f"component {k}" for k in range(q))]
+        columns = columns or [f"x{j}" for j in range(self._columns)]
+        axes = [f"axis {k}" for k in range(self.axes.shape[1])]
+        return ["score", "T²", *columns[: self._columns], *axes]
+
+    def __call__(self, points: Points) -> Array:
+        """Their values, (n, K)."""
+        Z, residual = self.score.subspace.scores_and_residual(points)
+        score = self.score.combined(Z, residual)[:, None]
+        if not len(self.mean):
+            return np.hstack([score, Z[:, :COMPONENTS]]).astype(np.float64)
+        X = points.to_dense().astype(np.float64)
+        along = (X - self.mean) @ self.axes
+        inside = (along**2).sum(axis=1, keepdims=True)
+        return np.hstack([score, inside, X[:, : self._columns], along])
+
+
+@dataclass(frozen=True)
+class Martingale:
+    """The capital of each bettor, and the values that the next row is ranked among.
+
+    Attributes
+    ----------
+    ordered : (K, N) array
+        Values of rows before, in order.
+    recent : (K, r) array
+        Those of the last rows, as they came.
+    aside : float
+        Logarithm of the capital that is not in play.
+    stakes : (K, 6) array
+        Logarithms of what each bettor has in play on each shift.
+    run, since : (K, 6) arrays
+        What a bet that began at row ``since`` has won, the best moment to begin.
+    rows : int
+        Rows of the stream so far.
+    seed : int
+        Of the random numbers that break ties.
+    """
+
+    ordered: Array
+    recent: Array
+    aside: float
+    stakes: Array
+    run: Array
+    since: Array
+    rows: int
+    seed: int
+
+    @classmethod
+    def start(cls, values: Array, seed: int) -> Martingale:
+        """From values of normal rows, (n, K), that the model has not seen; n may be 0."""
+        ordered, shape = np.sort(values.T, axis=1), (values.shape[1], len(SHIFTS))
+        nothing, none = np.full(shape, NOTHING), np.zeros(shape)
+        recent = np.empty((len(ordered), 0))
+        return cls(ordered, recent, 0.0, nothing, none, none.astype(np.int64), 0, seed)
+
+    def restart(self) -> Martingale:
+        """New bettors, who know the same rows."""
+        values = np.hstack([self.ordered, self.recent]).T
+        since = np.full_like(self.since, self.rows)
+        return replace(Martingale.start(values, self.seed), rows=self.rows, since=since)
+
+    @property
+    def capital(self) -> Array:
+        """Logarithm of the capital of each bettor, (K,)."""
+        return np.asarray(np.logaddexp(self.aside, np.logaddexp.reduce(self.stakes, axis=1)))
+
+    def play(self, values: Array) -> tuple[Martingale, Array, Array]:
+        """After rows with these values, (n, K): their p-values, (n, K), and capitals, (n, K).
+
+        O(K (n 128 + N n / 128)) time and O(K N) memory, with N rows before.
+        """
+        state, ranks, capitals = self, [], []
+        while len(values):
+            chunk = values[: RECENT - state.recent.shape[1]]
+            values = values[len(chunk) :]
+            p = state._ranked(chunk)
+            state, capital = state._kept(chunk)._bet(p)
+            ranks.append(p)
+            capitals.append(capital)
+        empty = np.empty((0, len(self.ordered)))
+        return state, np.concatenate([empty, *ranks]), np.concatenate([empty, *capitals])
+
+    def _ranked(self, values: Array) -> Array:
+        """p-values of rows, each among those before it."""
+        n, K = values.shape
+        before = np.arange(n) + self.recent.shape[1]
+        known = np.hstack([self.recent, values.T])[:, None, :]
+        seen = np.arange(known.shape[2]) < before[:, None]
+        new = values.T[:, :, None]
+        above = ((known > new) & seen).sum(axis=2)
+        equal = ((known == new) & seen).sum(axis=2)
+        for k, (row, own) in enumerate(zip(self.ordered, values.T, strict=True)):
+            up_to = np.searchsorted(row, own, side="right")
+            above[k] += len(row) - up_to
+            equal[k] += up_to - np.searchsorted(row, own, side="left")
+        # By a counter: the same numbers for a row, however the stream is cut into blocks.
+        width = -(-K // 4)
+        counter = np.random.Philox(key=self.seed, counter=self.rows * width)
+        ties = 1 - np.random.Generator(counter).random((n, 4 * width))[:, :K]
+        p = (above.T + ties * (equal.T + 1)) / (self.ordered.shape[1] + before[:, None] + 1)
+        return np.asarray(p)
+
+    def _kept(self, values: Array) -> Martingale:
+        recent = np.hstack([self.recent, values.T])
+        if recent.shape[1] < RECENT:
+            return replace(self, recent=recent)
+        ordered = np.sort(np.hstack([self.ordered, recent]), axis=1, kind="stable")
+        return replace(self, ordered=ordered, recent=recent[:, :0])
+
+    def _bet(self, p: Array) -> tuple[Martingale, Array]:
+        z = -ndtri(np.clip(p, 1e-15, 1 - 1e-15))
+        won = np.cumsum(z[:, :, None] * SHIFTS - SHIFTS**2 / 2, axis=0)
+        before = np.concatenate([np.zeros((1, *self.run.shape)), won[:-1]])
+        share = OFTEN / (LATER + self.rows + np.arange(len(p)))
+        aside = self.aside + np.concatenate([[0], np.cumsum(np.log1p(-share))])
+        # Σ_s (what was put into play at s) · (what a bet wins from s on), for every t at once
+        added = (aside[:-1] + np.log(share / len(SHIFTS)))[:, None, None] - before
+        added[0] = np.logaddexp(added[0], self.stakes)
+        stakes = won + np.logaddexp.accumulate(added, axis=0)
+        first = before.argmin(axis=0)  # the best moment to begin among these rows, or it was before
+        lowest = np.take_along_axis(before, first[None], axis=0)[0]
+        since = np.where(-self.run <= lowest, self.since, self.rows + first)
+        run = won[-1] - np.minimum(-self.run, lowest)
+        capitals = np.logaddexp(aside[1:, None], np.logaddexp.reduce(stakes, axis=2))
+        rows, kept = self.rows + len(p), float(aside[-1])
+        return replace(
+            self, aside=kept, stakes=stakes[-1], run=run, since=since, rows=rows
+        ), capitals
+
+
+@check_loaded.register
+def _check_statistics(watched: Statistics) -> None:
+    width = watched.score.subspace.points.width
+    expect("mean", watched.mean, (width if len(watched.mean) else 0,))
+    expect("axes", watched.axes, (len(watched.mean), None))
+
+
+@check_loaded.register
+def _check_martingale(state: Martingale) -> None:
+    expect("ordered", state.ordered, (None, None))
+    shape = (len(state.ordered), len(SHIFTS))
+    expect("recent", state.recent, (shape[0], None))
+    for name in ("stakes", "run"):
+        expect(name, getattr(state, name), shape)
+    expect("since", state.since, shape, "i")
+    if (np.diff(state.ordered, axis=1) < 0).any() or state.recent.shape[1] >= RECENT:
+        raise ModelFileError("the values that rows are ranked among are not in order")
