@@ -318,12 +318,27 @@ def rows_of_levels(rng, n, spread):
     return X
 
 
+def test_the_default_width_sees_where_rows_are_far_apart():
+    """Benign biopsies: 9 % of them were out of the kernel's reach, and nothing was ever new."""
+    rng = np.random.default_rng(0)
+    X, far = rows_of_levels(rng, 260, 6), np.full((1, 9), 10.0)
+    assert KernelNovelty(random_state=0).fit(X).predict(far) == -1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_most_rows_have_another_one_within_reach_of_the_default_width(seed):
+    rng = np.random.default_rng(seed)
+    heavy = rng.standard_normal((200, 5)) / np.sqrt(rng.chisquare(2, (200, 1)) / 2)
+    for X in (heavy, rows_of_levels(rng, 260, 6), rng.standard_normal((30, 40))):
+        apart = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2)) + np.diag(np.full(len(X), np.inf))
+        assert (apart.min(axis=1) <= 1.500001 * neighbour_kernel(X).length).mean() >= 0.93
+
+
 def test_a_width_that_sees_nothing_is_reported():
-    """Benign biopsies: 9 % of them are out of the kernel's reach, and nothing is ever new."""
     rng = np.random.default_rng(0)
     X, far = rows_of_levels(rng, 260, 6), np.full((1, 9), 10.0)
     with pytest.warns(MercerWarning, match=r"call no row an outlier.* wider kernel"):
-        blind = KernelNovelty(random_state=0).fit(X)
+        blind = KernelNovelty(kernel=Gaussian(width=0.3), random_state=0).fit(X)
     assert blind.predict(far) == 1
     detector = KernelNovelty(kernel="gaussian", random_state=0).fit(X)
     assert detector.predict(far) == -1

@@ -49,8 +49,9 @@ class KernelNovelty(OutlierMixin, Estimator):
         at most 10 components where the rows are contaminated).
     kernel : str, Kernel or None, default=None
         See :mod:`mercer.kernels`. None is a Gaussian whose width lies between the distances of
-        neighbours and those of all pairs, :func:`~mercer.novelty.neighbour_kernel`; by the median
-        rule for measures with T² and where the rows are contaminated.
+        neighbours and those of all pairs, or is wider where tails are long,
+        :func:`~mercer.novelty.neighbour_kernel`; by the median rule for measures with T² and where
+        the rows are contaminated.
     false_alarm_rate : float, default=0.05
         The share of fresh normal rows that ``predict`` may call outliers; where the rows are
         contaminated it is ``contamination`` that sets the threshold.

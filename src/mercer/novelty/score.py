@@ -265,17 +265,21 @@ def default_rule(measure: str, *, contaminated: bool) -> ShareUpTo:
 NEIGHBOUR = 5
 #: The width in units of the geometric mean of that distance and the median distance.
 SHARE = 0.6
+#: The share of the rows that have another row within so many widths, at least.
+SEEN, WIDTHS = 0.975, 1.5
 #: Rows that are looked at.
 SAMPLE = 1000
 
 
 def neighbour_kernel(X: RowsLike) -> Gaussian:
-    r"""A Gaussian for novelty, narrower than the median rule's.
+    r"""A Gaussian for novelty, narrower than the median rule's in most cases.
 
     Its width is :math:`0.6 \sqrt{d_5\, d}`, with d the median distance between different points and
     :math:`d_5` the median distance to the fifth neighbour: the one alone is too wide for rows that
-    fill a curved sheet or many clusters, the other too narrow for rows with many duplicates. Above
-    1,000 rows a sample with a fixed seed is used, as for the median.
+    fill a curved sheet or many clusters, the other too narrow for rows with many duplicates. It is
+    no less than 2/3 of the distance within which 97.5 % of the rows have another one: if more
+    normal rows than may be called new were out of the kernel's reach, no row could be called new.
+    Above 1,000 rows a sample with a fixed seed is used, as for the median.
 
     Parameters
     ----------
@@ -287,10 +291,13 @@ def neighbour_kernel(X: RowsLike) -> Gaussian:
     # In units of the median, so that squares stay in the range of floats.
     squares = squareform(points.to_unit(median)[0].pair_squares())
     k = min(NEIGHBOUR, len(points) - 1)
-    near = np.sqrt(np.partition(squares, k, axis=1)[:, k])
+    ordered = np.sqrt(np.partition(squares, (1, k), axis=1))  # the first is the row itself
+    near = ordered[:, k]
     near = near[near > 0]  # rows with five copies have no say
     typical = float(np.median(near)) if len(near) else 1.0
-    return Gaussian(width=float(SHARE * median * np.sqrt(typical)))
+    # At most the next to last, so that no row decides alone how far it is from the others.
+    seen = float(np.quantile(ordered[:, 1], SEEN, method="lower"))
+    return Gaussian(width=float(median * max(SHARE * np.sqrt(typical), seen / WIDTHS)))
 
 
 @check_loaded.register
