@@ -194,6 +194,25 @@ def test_a_stopped_fit_is_resumed(mercer, place, tmp_path, number, status):
     np.testing.assert_array_equal(package.load(target).subspace_.coef, whole_fit(place))
 
 
+def test_a_near_exact_fit_is_resumed(mercer, tmp_path):
+    """The products of its passes are kept, too."""
+    rows = np.random.default_rng(0).standard_normal((9000, 4))
+    np.save(tmp_path / "rows.npy", rows)
+    options = ("--raw", "--components", 4, "--solver", "davidson", "--seed", 0, "-q")
+    target, state = tmp_path / "m.mercer", tmp_path / "m.mercer.checkpoint"
+    process = start("fit", "rows.npy", *options, "-o", target, cwd=tmp_path)
+    wait_for(state, process)
+    process.kill()
+    process.communicate(timeout=TIMEOUT)
+    data = tmp_path / "rows.npy"
+    mercer.fails("fit", data, *options, "-o", target, status=1, words=["--resume"])
+    mercer("fit", data, *options, "-o", target, "--resume")
+    mercer("fit", data, *options, "-o", tmp_path / "whole.mercer")
+    assert not state.exists()
+    resumed, whole = (package.load(path) for path in (target, tmp_path / "whole.mercer"))
+    np.testing.assert_array_equal(resumed.subspace_.coef, whole.subspace_.coef)
+
+
 _whole = {}
 
 

@@ -1,5 +1,6 @@
 """Dask collections: the same result as in one process, whatever computes it and whatever dies."""
 
+import contextlib
 import os
 import signal
 import threading
@@ -13,7 +14,7 @@ from mercer import KernelPCA
 from mercer.exceptions import DataError
 from mercer.io import open_rows
 from mercer.kernels import Gaussian
-from mercer.solvers import Landmarks
+from mercer.solvers import Davidson, Landmarks
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -94,6 +95,112 @@ def test_a_stopped_fit_resumes(table, tmp_path, monkeypatch):
         with pytest.raises(KeyboardInterrupt), mercer.listen(stop):
             fitted(lazy, Z, checkpoint=path)
         np.testing.assert_array_equal(fitted(lazy, Z, checkpoint=path).eigenvalues_, whole)
+
+
+def near_exact(X, weight=None, **options):
+    solver = Davidson(**options)
+    return KernelPCA(4, kernel=KERNEL, solver=solver, random_state=0).fit(X, sample_weight=weight)
+
+
+def same_bits(one, other):
+    np.testing.assert_array_equal(one.eigenvalues_, other.eigenvalues_)
+    np.testing.assert_array_equal(one.subspace_.coef, other.subspace_.coef)
+
+
+@pytest.fixture
+def cluster(monkeypatch):
+    """Workers in threads, which start quickly, and get all that they share by messages."""
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr("mercer.solvers.davidson.ALONE", 0)
+    options = {"processes": False, "n_workers": 2, "threads_per_worker": 1}
+    with distributed.Client(**options, dashboard_address=None) as client:
+        yield client
+
+
+def test_near_exact_components_by_a_cluster(cluster, table, rng):
+    lazy, weight, stages = da.from_array(table, chunks=(700, 4)), rng.random(3000), set()
+    with mercer.listen(lambda stage, *_: stages.add(stage)):
+        found = near_exact(lazy)
+    assert "tiles" in stages
+    same_bits(found, near_exact(table))
+    same_bits(near_exact(lazy, weight), near_exact(table, weight))
+    same_bits(near_exact(table, executor=cluster.get_executor(pure=False)), found)
+    fine = near_exact(lazy, tol=1e-9)
+    np.testing.assert_allclose(fine.eigenvalues_, near_exact(table, tol=1e-9).eigenvalues_, 1e-12)
+
+
+def test_no_array_of_rows_by_landmarks_on_the_client(cluster, table, monkeypatch):
+    """They stay with the workers, and sums with them; here are futures."""
+    seen = []
+    real = mercer.gram.LowRank.expand
+    look = lambda low, Y: seen.extend(low.strips) or real(low, Y)  # noqa: E731
+    monkeypatch.setattr(mercer.gram.LowRank, "expand", look)
+    near_exact(da.from_array(table, chunks=(700, 4)))
+    assert seen
+    assert {type(strip).__name__ for strip in seen} == {"Future"}
+
+
+def test_auto_takes_the_cluster_where_it_is_large_enough(cluster, table, monkeypatch):
+    monkeypatch.setattr("mercer.solvers.auto.LOAD_UP_TO", 1000)
+    lazy = da.from_array(table, chunks=(700, 4))
+    report = KernelPCA(3, random_state=0).fit(lazy).report_
+    assert report.solver == "Davidson"
+    assert "2 cores of a cluster" in report.reason
+    monkeypatch.setattr("mercer.solvers.auto.NEAR_UP_TO", 2900)
+    assert KernelPCA(3, random_state=0).plan(lazy).name == "Landmarks"
+
+
+def test_weights_of_rows_on_a_cluster(table, rng):
+    weight = rng.random(3000)
+    lazy, Z = da.from_array(table, chunks=(700, 4)), table[:30]
+    solver = Landmarks(30, select=Z)
+    pca = KernelPCA(4, kernel=KERNEL, solver=solver, random_state=0)
+    expected = pca.fit(table, sample_weight=weight).eigenvalues_
+    for given in (weight, da.from_array(weight, chunks=900)):
+        found = pca.fit(lazy, sample_weight=given).eigenvalues_
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore")  # the end of a scheduler is a noisy one
+def test_a_scheduler_that_is_gone_leaves_the_checkpoint(cluster, rng, tmp_path, monkeypatch):
+    monkeypatch.setattr("mercer.io.cluster.PATIENCE", 0.2)
+    table, path = rng.standard_normal((3000, 8)), tmp_path / "state"  # which takes two passes
+    lazy = da.from_array(table, chunks=(700, 8))
+
+    def close(stage, done, total):
+        if (stage, done) == ("davidson", 1):  # the first pass has been made, and kept
+            cluster.cluster.close(timeout=10)
+
+    with pytest.raises(RuntimeError, match="cluster gave up .*checkpoint"), mercer.listen(close):
+        near_exact(lazy, checkpoint=path)
+    assert path.exists()
+    same_bits(near_exact(table, checkpoint=path), near_exact(table))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # the death of a worker is a noisy one
+def test_near_exact_bits_do_not_depend_on_workers_and_their_death(rng):
+    distributed = pytest.importorskip("distributed")
+    X = rng.standard_normal((12_000, 8))
+    alone = near_exact(X)
+    for workers, kill in ((1, False), (2, False), (2, True)):
+        with (
+            distributed.LocalCluster(
+                n_workers=workers, threads_per_worker=1, dashboard_address=None
+            ) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            victim = next(iter(client.run(os.getpid).values()))
+
+            def killer(stage, done, total, kill=kill, victim=victim):
+                if kill and (stage, done) == ("tiles", 3):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(victim, signal.SIGKILL)
+
+            with mercer.listen(killer):
+                found = near_exact(da.from_array(X, chunks=(4000, 8)))
+            same_bits(found, alone)
+            assert not kill or victim not in client.run(os.getpid).values()
 
 
 def from_file(path, n, d, chunk, pause=0.0):

@@ -36,7 +36,7 @@ _model_output = click.option(
 @click.option(
     "--checkpoint",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Where a fit on landmarks saves its state.  [default: OUTPUT.checkpoint]",
+    help="Where a fit that can be resumed saves its state.  [default: OUTPUT.checkpoint]",
 )
 @click.option("--resume", is_flag=True, help="Resume a fit that was stopped.")
 @click.option("--dry-run", is_flag=True, help="Print what would be done, without fitting.")
@@ -179,7 +179,7 @@ def _announce(plan: Any, what: str, *, resumed: bool) -> None:
 
 
 def _run(model: Estimator, table: Any, kept: Path | None) -> Any:
-    """Fit; a fit on landmarks that is stopped says how to go on."""
+    """Fit; a fit that is stopped says how to go on."""
     try:
         return model.fit(table.rows, table.label)
     except BaseException as error:

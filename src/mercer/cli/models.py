@@ -212,7 +212,7 @@ class Recipe:
         self.make()
 
     def make(self, checkpoint: Path | None = None) -> Any:
-        """The estimator, unfitted; ``checkpoint`` is where a fit on landmarks keeps its state."""
+        """The estimator, unfitted; ``checkpoint`` is where a fit keeps its state to be resumed."""
         own = {name: getattr(self, name) for name in _BELONGS if name not in ("landmarks", "time")}
         own["n_kernels"] = own.pop("kernels")
         parameters: dict[str, Any] = {
@@ -281,7 +281,7 @@ class Recipe:
         if self.time is not None and self.model != "sparse":
             return mercer.solvers.Auto(seconds=self.time / self.fits, checkpoint=checkpoint)
         name = self.solver or "auto"
-        if checkpoint is None or name not in ("auto", "landmarks"):
+        if checkpoint is None or name not in ("auto", "davidson", "landmarks"):
             return name
         return mercer.solvers.as_solver(name).set_params(checkpoint=checkpoint)
 

@@ -185,12 +185,12 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         """Fit to rows that have been checked."""
         kernel = as_kernel(self.kernel)
         present, rows, weight = _present(rows, sample_weight)
-        plan = self._plan(kernel, rows)
+        plan, crew = self._plan(kernel, rows), rows.crew()
         if plan.loads:
             present, rows, weight = _present(loaded(rows, kernel), weight)  # read this once
             plan = plan if present is None else self._plan(kernel, rows)
         with steps_to_callbacks(self):
-            problem = Problem(kernel, rows, plan.rule, self._rng(), weight, self.center)
+            problem = Problem(kernel, rows, plan.rule, self._rng(), weight, self.center, crew)
             model = learn(problem, plan)
         if present is not None:
             model = replace(model, of_gram=False)  # not of all rows

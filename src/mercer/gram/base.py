@@ -88,10 +88,15 @@ class GramOperator(ABC):
         """
         return None
 
-    def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
-        """A cheap approximation ``A ≈ F Fᵀ`` of at most this rank, where the operator has one."""
+    def low_rank(
+        self, rank: int, rng: np.random.Generator, root_weight: Array | None = None
+    ) -> LowRank | None:
+        """A cheap approximation ``A ≈ F Fᵀ`` of at most this rank, where the operator has one.
+
+        Of D A D with D = diag(root_weight), where that is given.
+        """
         rows = self.packed_rows()
-        return None if rows is None else nystrom(rows, rank, rng)
+        return None if rows is None else nystrom(rows, rank, rng, root_weight)
 
     def scale(self) -> float:
         """The largest entry before anything was projected out: what rounding is relative to."""

@@ -14,7 +14,7 @@ import numpy as np
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array
 from mercer.gram.base import ChangedGram
-from mercer.gram.low_rank import LowRank, nystrom
+from mercer.gram.low_rank import LowRank
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +41,11 @@ class WeightedGram(ChangedGram):
     def refined(self) -> "WeightedGram":
         return WeightedGram(self.base.refined(), self.root_weight)
 
-    def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
-        rows = self.packed_rows()
-        return None if rows is None else nystrom(rows, rank, rng, self.root_weight)
+    def low_rank(
+        self, rank: int, rng: np.random.Generator, root_weight: Array | None = None
+    ) -> LowRank | None:
+        D = self.root_weight if root_weight is None else self.root_weight * root_weight
+        return self.base.low_rank(rank, rng, D)
 
     def to_dense(self) -> Array:
         K = self.base.to_dense()
@@ -129,8 +131,10 @@ class UncenteredGram(ProbedGram):
     def block(self, rows: Array | slice, columns: Array) -> Array:
         return self.base.block(rows, columns)
 
-    def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
-        return self.base.low_rank(rank, rng)
+    def low_rank(
+        self, rank: int, rng: np.random.Generator, root_weight: Array | None = None
+    ) -> LowRank | None:
+        return self.base.low_rank(rank, rng, root_weight)
 
     def to_dense(self) -> Array:
         return self.base.to_dense()
@@ -169,8 +173,10 @@ class CenteredGram(ProbedGram):
         # The trace lacks uᵀKu, which errs by uᵀEu.
         return float(self.base.entry_errors(self.direction[:, None])[0])
 
-    def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
-        low = self.base.low_rank(rank, rng)
+    def low_rank(
+        self, rank: int, rng: np.random.Generator, root_weight: Array | None = None
+    ) -> LowRank | None:
+        low = self.base.low_rank(rank, rng, root_weight)
         return None if low is None else replace(low, direction=self.direction)
 
     def to_dense(self) -> Array:

@@ -12,7 +12,7 @@ import os
 import time
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -52,7 +52,9 @@ class Checkpoint:
     def __init__(self, path: str | os.PathLike[str], fingerprint: str) -> None:
         self.path = Path(path)
         self.fingerprint = fingerprint
-        self._state: dict[str, Array] = self._load() if self.path.exists() else {}
+        self._state: dict[str, Array] = {}
+        if self.path.exists():
+            self._state = read_state(self.path, fingerprint)
         self._digests = [int(number) for number in self._state.get("digests", ())]
         self._saved = time.monotonic()
         self._cost = 0.0
@@ -67,7 +69,7 @@ class Checkpoint:
         try:
             rows.check()
         except ModelFileError as error:
-            raise self._foreign(f"its landmarks make no sense, {error}") from error
+            raise foreign(self.path, f"its landmarks make no sense, {error}") from error
         return rows
 
     @property
@@ -90,7 +92,7 @@ class Checkpoint:
             self._state |= {"landmarks_width": width, "seeds": seeds, "pool": chosen_from}
             self._save(0, None)
         elif self._state["pool"] != chosen_from:
-            raise self._changed("the rows from which the landmarks were chosen")
+            raise changed(self.path, "the rows from which the landmarks were chosen")
 
     def position(self, zero: FeatureSums, rows: Source) -> tuple[int, FeatureSums]:
         """Steps done, and the sums over them; the rows of these steps are read and compared."""
@@ -99,7 +101,7 @@ class Checkpoint:
         done, weight, diagonal = self._state["scalars"]
         linear, square = self._state["linear"], self._state["square"]
         if square.shape != zero.square.shape or len(self._digests) != int(done):
-            raise self._foreign("its sums are of another size")
+            raise foreign(self.path, "its sums are of another size")
         self._compare(rows)
         return int(done), FeatureSums(float(weight), linear, square, float(diagonal))
 
@@ -124,7 +126,7 @@ class Checkpoint:
         done = len(self._digests)
         for i, found in enumerate(islice(rows.map_steps(digest), done)):
             if found != self._digests[i]:
-                raise self._changed(f"the rows in part {i + 1} of {rows.n_steps}")
+                raise changed(self.path, f"the rows in part {i + 1} of {rows.n_steps}")
             progress.announce("rows compared", i + 1, done)
 
     def _save(self, done: int, sums: FeatureSums | None) -> None:
@@ -134,36 +136,63 @@ class Checkpoint:
             scalars = np.array([done, sums.weight, sums.diagonal], dtype=np.float64)
             state |= {"linear": sums.linear, "square": sums.square, "scalars": scalars}
             state["digests"] = np.array(self._digests[:done], dtype=np.uint64)
-        header = json.dumps({"mercer_checkpoint": VERSION, "fingerprint": self.fingerprint})
-        state["header"] = np.frombuffer(header.encode(), dtype=np.uint8)
+        state["header"] = header(self.fingerprint)
         files.write_atomic(self.path, lambda file: np.savez(file, **state))
         self._saved = time.monotonic()
         self._cost = self._saved - started
 
-    def _load(self) -> dict[str, Array]:
-        try:
-            with zipfile.ZipFile(self.path) as archive:
-                declared = sum(entry.file_size for entry in archive.infolist())
-            if declared > MAX_BYTES:
-                raise ValueError(f"it would take {declared >> 20} MB")
-            with np.load(self.path, allow_pickle=False) as archive:
-                state = {name: archive[name] for name in archive.files}
-            header = json.loads(state["header"].tobytes())
-            version, fingerprint = header["mercer_checkpoint"], header["fingerprint"]
-        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-            raise _refusal(f"'{self.path}' is not a checkpoint of mercer ({error})") from error
-        if version != VERSION:
-            raise self._foreign(f"it was written by another version of mercer, in format {version}")
-        if fingerprint != self.fingerprint:
-            raise self._foreign("it belongs to other data or parameters")
-        return state
 
-    def _foreign(self, reason: str) -> DataError:
-        return _refusal(f"the checkpoint '{self.path}' cannot be resumed: {reason}")
+def header(fingerprint: str) -> Array:
+    """What a checkpoint says of itself."""
+    text = json.dumps({"mercer_checkpoint": VERSION, "fingerprint": fingerprint})
+    return np.frombuffer(text.encode(), dtype=np.uint8)
 
-    def _changed(self, what: str) -> DataError:
-        changed = f"{what} have changed since the checkpoint '{self.path}' was written"
-        return _refusal(changed, "put the old rows back")
+
+def read_state(
+    path: Path, fingerprint: str, names: Sequence[str] | None = None
+) -> dict[str, Array]:
+    """The arrays of a checkpoint, all if no names are given; refused if it is not of this fit."""
+    state = read_arrays(path, None if names is None else ("header", *names))
+    try:
+        said = json.loads(state["header"].tobytes())
+        version, found = said["mercer_checkpoint"], said["fingerprint"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise _no_checkpoint(path, error) from error
+    if version != VERSION:
+        old = f"it was written by another version of mercer, in format {version}"
+        raise foreign(path, old)
+    if found != fingerprint:
+        raise foreign(path, "it belongs to other data or parameters")
+    return state
+
+
+def read_arrays(path: Path, names: Sequence[str] | None = None) -> dict[str, Array]:
+    """Those of these names that the file holds."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
+        wanted = [name.removesuffix(".npy") for name in sizes]
+        if names is None and sum(sizes.values()) > MAX_BYTES:
+            raise ValueError(f"it would take {sum(sizes.values()) >> 20} MB")
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[name] for name in wanted if names is None or name in names}
+    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        raise _no_checkpoint(path, error) from error
+
+
+def foreign(path: Path, reason: str) -> DataError:
+    """The refusal of a checkpoint of another fit."""
+    return _refusal(f"the checkpoint '{path}' cannot be resumed: {reason}")
+
+
+def changed(path: Path, what: str) -> DataError:
+    """The refusal of rows that are not those of the checkpoint."""
+    since = f"{what} have changed since the checkpoint '{path}' was written"
+    return _refusal(since, "put the old rows back")
+
+
+def _no_checkpoint(path: Path, error: Exception) -> DataError:
+    return _refusal(f"'{path}' is not a checkpoint of mercer ({error})")
 
 
 def _refusal(reason: str, remedy: str = "give another path") -> DataError:

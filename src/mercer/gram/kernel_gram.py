@@ -2,7 +2,7 @@
 
 import mmap
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
 
@@ -12,6 +12,8 @@ from scipy.linalg import get_blas_funcs
 from mercer._base import linalg, machine
 from mercer._base.types import Array, Precision
 from mercer.gram.base import GramOperator, float32_holds, in_range
+from mercer.gram.low_rank import LowRank, nystrom
+from mercer.gram.passes import Passes
 from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis, Kernel
 from mercer.points import Points
@@ -118,6 +120,7 @@ class StreamedGram(KernelGram):
     """
 
     tiles: Tiles
+    passes: Passes = field(default_factory=Passes)
 
     @classmethod
     def from_rows(
@@ -130,6 +133,7 @@ class StreamedGram(KernelGram):
         spot: SpotCheck | None = None,
         *,
         keep: bool = False,
+        passes: Passes | None = None,
     ) -> Self:
         """Pack the rows once; nothing of size n × n is made, unless a product shall keep it."""
         planned = np.dtype(tile_dtype or dtype)
@@ -138,10 +142,15 @@ class StreamedGram(KernelGram):
         # Tiles that became larger than planned are not kept.
         kept: dict[tuple[int, int], Array] | None = {} if keep and tile == planned else None
         tiles = Tiles(kernel.fill, basis.packed, basis.packed, tile, block, kept)
-        return cls(basis, diag, spot or SpotCheck(kernel, points), tiles)
+        return cls(basis, diag, spot or SpotCheck(kernel, points), tiles, passes or Passes())
 
     def matmat(self, V: Array) -> Array:
-        return self.tiles.symmetric_matmat(V.astype(self.dtype, copy=False), self.diag)
+        return self.passes.product(self.tiles, V.astype(self.dtype, copy=False), self.diag)
+
+    def low_rank(
+        self, rank: int, rng: np.random.Generator, root_weight: Array | None = None
+    ) -> LowRank | None:
+        return nystrom(self.basis, rank, rng, root_weight, self.passes)
 
     def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
         # BLAS sums for a block of columns in another order than for few; rows that are copies of
@@ -175,7 +184,7 @@ class StreamedGram(KernelGram):
 
     def refined(self) -> "StreamedGram":
         kernel, X = self.basis.kernel, self.basis.points
-        return StreamedGram.from_rows(kernel, X, np.float64, spot=self.spot)
+        return StreamedGram.from_rows(kernel, X, np.float64, spot=self.spot, passes=self.passes)
 
     def to_dense(self) -> Array:
         K = np.empty((self.n, self.n), dtype=self.dtype)

@@ -6,23 +6,29 @@ changes a bit of the result, because dask computes a lost task again.
 """
 
 import hashlib
+from asyncio import CancelledError
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache, reduce
 from itertools import pairwise
-from operator import add
+from operator import add, getitem
 from typing import Any
 
 import numpy as np
 
 from mercer._base.machine import blocks, hold_blas, one_blas_thread
 from mercer._base.optional import require
+from mercer._base.progress import announce
 from mercer._base.types import Array, Names, Precision
+from mercer.points.crew import Crew
 from mercer.points.source import CHUNK, Result, Source, check_finite, floating_type
 
 #: Partitions whose sums come back as one part; after each the checkpoint may be written.
 BATCH = 64
 #: Branches of the tree in which they are added.
 FAN_IN = 8
+#: Seconds after which a client that waits looks whether there is a scheduler.
+PATIENCE = 5.0
 
 
 class DaskRows(Source):
@@ -87,6 +93,24 @@ class DaskRows(Source):
             return self.collection.map_blocks(_single, function, dtype=dtype, chunks=chunks)
         return self.collection.map_blocks(_single, function, dtype=dtype, drop_axis=1)
 
+    def crew(self) -> Crew | None:
+        client = self._client()
+        return None if client is None else DaskCrew(client)
+
+    @property
+    def cores(self) -> int:
+        client = self._client()
+        return 0 if client is None else sum(client.nthreads().values())
+
+    def _client(self) -> Any:
+        """The client of a cluster, if dask works with one."""
+        if self._dask.config.get("scheduler", None) not in (None, "dask.distributed"):
+            return None
+        try:
+            return require("distributed", "cluster").default_client()
+        except (ImportError, ValueError):
+            return None
+
     def _tree(self, parts: Sequence[Any]) -> Any:
         total = self._dask.delayed(_total, pure=False)
         while len(parts) > 1:
@@ -94,16 +118,112 @@ class DaskRows(Source):
         return parts[0]
 
     def _compute(self, lazy: Any) -> Any:
-        with one_blas_thread():  # for schedulers that work in this process
-            try:
-                return lazy.compute()
-            except Exception as error:
-                if type(error).__module__.partition(".")[0] != "distributed":
-                    raise
-                raise RuntimeError(
-                    f"the cluster gave up ({type(error).__name__}: {error}); fix it and fit "
-                    "again: with Landmarks(checkpoint=...) the fit continues where it stopped."
-                ) from error
+        with one_blas_thread(), _failures():  # for schedulers that work in this process
+            return lazy.compute()
+
+
+class DaskCrew(Crew):
+    """The workers of a dask cluster: what they share and keep are tasks, which dask can repeat.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def share(self, values: Sequence[Any]) -> list[Any]:
+        # Inside tasks, and so with the scheduler: what is scattered is lost with its worker.
+        config = require("dask", "cluster").config
+        with config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+            return self.keep(_same, values)
+
+    lend = share
+
+    def keep(self, function: Callable[..., Any], *columns: Sequence[Any]) -> list[Any]:
+        self._check()
+        with _failures():
+            rows = zip(*columns, strict=True)
+            return [self._client.submit(_alone, function, *row, pure=False) for row in rows]
+
+    def map(self, function: Callable[..., Any], *columns: Sequence[Any]) -> Iterator[Any]:
+        futures = self.keep(function, *columns)[::-1]
+        while futures:
+            yield self._result(futures.pop())
+
+    def add(
+        self,
+        function: Callable[..., tuple[Array, Array]],
+        places: Sequence[tuple[int, int]],
+        *columns: Sequence[Any],
+    ) -> Iterator[tuple[int, Array]]:
+        """The sum for each place, added by the workers in a tree of fixed shape."""
+        both = self.keep(function, *columns)
+        parts: dict[int, list[Any]] = {}
+        for (i, j), future in zip(places, both, strict=True):
+            for side, place in enumerate((i, j)[: 1 + (i != j)]):
+                parts.setdefault(place, []).append(self.keep(getitem, [future], [side])[0])
+        sums = {place: self._added(some) for place, some in parts.items()}
+        for done, future in enumerate(both):
+            self._wait(future)
+            announce("tiles", done + 1, len(both))
+        del both, parts
+        for place in list(sums):
+            yield place, self._result(sums.pop(place))
+
+    def _result(self, future: Any) -> Any:
+        self._wait(future)
+        with _failures():
+            return future.result()
+
+    def _wait(self, future: Any) -> None:
+        """Until it is done; a client whose scheduler is gone would wait forever."""
+        wait = require("distributed", "cluster").wait
+        while not future.done():
+            with suppress(TimeoutError), _failures():
+                wait(future, timeout=PATIENCE)
+            self._check()
+
+    def _check(self) -> None:
+        if self._client.status != "running":
+            raise _gave_up(f"the scheduler is gone, the client is {self._client.status}")
+
+    def _added(self, parts: list[Any]) -> Any:
+        while len(parts) > 1:
+            groups = [parts[i : i + FAN_IN] for i in range(0, len(parts), FAN_IN)]
+            parts = self.keep(_total, groups)
+        return parts[0]
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    """What dask has to say when a cluster gives up, with what to do about it."""
+    try:
+        yield
+    except (Exception, CancelledError) as error:
+        if type(error).__module__.partition(".")[0] != "distributed" and not isinstance(
+            error, CancelledError
+        ):
+            raise
+        raise _gave_up(f"{type(error).__name__}: {error}") from error
+
+
+def _gave_up(reason: str) -> RuntimeError:
+    return RuntimeError(
+        f"the cluster gave up ({reason}); fix it and fit again: with checkpoint=... of the solver "
+        "the fit continues where it stopped."
+    )
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _alone(function: Callable[..., Any], *arguments: Any) -> Any:
+    """The call, with BLAS at one thread: the tasks are the parallelism."""
+    with one_blas_thread():
+        return function(*arguments)
 
 
 def _on_partition(

@@ -18,6 +18,7 @@ from mercer._base.linalg import SQUARABLE, power_of_two, square_sums
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, Precision
 from mercer.exceptions import KernelError
+from mercer.points.crew import Crew
 from mercer.points.packed import pack_shifted
 from mercer.points.tiles import Packed
 
@@ -82,6 +83,15 @@ class Points(ABC):
     def loaded(self) -> Points:
         """The same in memory."""
         return self
+
+    def crew(self) -> Crew | None:
+        """The workers beside which the rows are, if there are any."""
+        return None
+
+    @property
+    def cores(self) -> int:
+        """How many of them work at a time; 0 if there are none."""
+        return 0
 
     def subset(self, index: Array) -> Points:
         """The points with these numbers, as if no others had been given."""

@@ -7,13 +7,14 @@ Tile sizes, threads, buffers and precision are decided in this file and nowhere 
 It is also the seam for another device or a cluster: an implementation has to provide
 :meth:`Tiles.gram`, :meth:`Tiles.matmat`, :meth:`Tiles.symmetric_matmat`, :meth:`Tiles.lower` and
 :meth:`Tiles.map_rows` for packed rows that live there, and a ``fill`` for them; nobody above asks
-for more. Sums over a thread's tiles are added in a fixed order, so that a result depends on the
-number of threads by rounding only, and never on timing.
+for more. Sums of products in float32 have the same bits in whatever order they are added
+(:func:`add_rounded`); those in float64 depend on the number of threads by rounding only, and never
+on timing. :mod:`mercer.points.spread` hands the tiles of a symmetric product to other processes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import iadd
@@ -22,10 +23,13 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from mercer._base.machine import blocks, n_threads, split_evenly, thread_map
+from mercer._base.progress import announce
 from mercer._base.types import Array, Precision
 
 #: Rows and columns of a tile, by the type of its entries.
 EDGE = {"d": 512, "f": 768}
+#: Tiles of a thread after which progress is announced, and a fit can be cancelled: half a second.
+ROUND = 256
 
 Result = TypeVar("Result")
 
@@ -125,33 +129,86 @@ class Tiles:
         Each tile above the diagonal serves both halves; O(n (d + b)) memory per thread, and n²/2
         numbers where tiles are kept.
         """
-        rows = blocks(self.shape[0], self.width)
-        pairs = [(i, j) for i in range(len(rows)) for j in range(i, len(rows))]
-        factor = V.astype(self.dtype, copy=False)
+        grid = blocks(self.shape[0], self.width)
+        pairs = [(a, b) for a in range(len(grid)) for b in range(a, len(grid))]
+        factor, shift = self.factor(V), self.shift(V, diagonal)
+        hands = split_evenly(pairs, n_threads())
+        sums = [np.zeros(V.shape, V.dtype) for _ in hands]
+
+        def multiply(number: int) -> None:
+            rounds, Y = hands[number][done : done + ROUND], sums[number]
+            self.add_products(rounds, (grid, grid), (factor, factor), (Y, Y), shift, diagonal)
+
+        for done in range(0, len(hands[0]), ROUND):
+            thread_map(multiply, range(len(hands)))
+            if len(hands[0]) > ROUND:
+                announce("tiles", min(len(pairs), (done + ROUND) * len(hands)), len(pairs))
+        return reduce(iadd, sums)
+
+    def factor(self, V: Array) -> Array:
+        """V as tiles are multiplied by it."""
+        return np.ascontiguousarray(V, dtype=self.dtype)
+
+    def shift(self, V: Array, diagonal: Array) -> float | None:
+        """What :func:`add_rounded` rounds the parts of a product with V by.
+
+        Of float32 tiles only: products in float64 have digits beyond such a unit. Where the matrix
+        is not positive definite, and has entries above its diagonal, sums may round again.
+        """
+        if self.dtype != np.float32 or V.dtype != np.float64:
+            return None
+        with np.errstate(over="ignore"):
+            most = np.abs(V).sum(axis=0).max(initial=0.0) * np.abs(diagonal).max(initial=0.0)
+        return float(1.5 * 2.0 ** np.ceil(np.log2(2 * most))) if 0 < most < np.inf else None
+
+    def add_products(
+        self,
+        pairs: Sequence[tuple[int, int]],
+        cuts: tuple[Sequence[slice], Sequence[slice]],
+        factors: tuple[Array, Array],
+        sums: tuple[Array, Array],
+        shift: float | None,
+        diagonal: Array | None = None,
+    ) -> None:
+        """Tiles of rows and columns, times the factor of the columns; and turned, of the rows.
+
+        With the diagonal, rows and columns are the same, and its tiles are not turned.
+        """
         kept = {} if self.kept is None else self.kept
-
-        def multiply(hand: list[tuple[int, int]]) -> Array:
-            Y = np.zeros(V.shape, dtype=V.dtype)
-            buffer = np.empty(self.width**2, dtype=self.dtype)
-            for a, b in hand:
-                i, j = rows[a], rows[b]
-                tile = kept.get((a, b))
-                if tile is None:
-                    shape = (i.stop - i.start, j.stop - j.start)
-                    tile = buffer[: shape[0] * shape[1]].reshape(shape)
-                    if self.kept is not None:
-                        tile = kept[a, b] = np.empty(shape, self.dtype)
-                    self.fill(self.left[i], self.right[j], tile)
-                    if a == b:
-                        np.fill_diagonal(tile, diagonal[i])
-                Y[i] += tile @ factor[j]
-                if a != b:
-                    Y[j] += tile.T @ factor[i]
-            return Y
-
-        return reduce(iadd, thread_map(multiply, split_evenly(pairs, n_threads())))
+        buffer = np.empty(self.width**2, self.dtype)
+        work = np.empty((self.width, factors[0].shape[1]))
+        for a, b in pairs:
+            i, j = cuts[0][a], cuts[1][b]
+            on_diagonal = diagonal is not None and a == b
+            tile = kept.get((a, b))
+            if tile is None:
+                shape = (i.stop - i.start, j.stop - j.start)
+                tile = buffer[: shape[0] * shape[1]].reshape(shape)
+                if self.kept is not None:
+                    tile = kept[a, b] = np.empty(shape, self.dtype)
+                self.fill(self.left[i], self.right[j], tile)
+                if diagonal is not None and on_diagonal:
+                    np.fill_diagonal(tile, diagonal[i])
+            add_rounded(sums[0][i], tile @ factors[1][j], shift, work)
+            if not on_diagonal:
+                add_rounded(sums[1][j], tile.T @ factors[0][i], shift, work)
 
     @property
     def width(self) -> int:
         """Rows and columns of a tile, and so terms of a sum in the tiles' type."""
         return self.edge or EDGE[np.dtype(self.dtype).char]
+
+
+def add_rounded(total: Array, part: Array, shift: float | None, work: Array) -> None:
+    """``total += part``, rounded so that the sum does not depend on the order of its parts.
+
+    ``(part + shift) - shift`` is a whole number of units of 2⁻⁵² of a power of two that exceeds all
+    sums: these are exact, and have the same bits for any number of threads and workers.
+    """
+    if shift is None:
+        total += part
+        return
+    rounded = work[: len(part)]
+    np.add(part, np.float64(shift), out=rounded)
+    rounded -= shift
+    total += rounded

@@ -26,6 +26,8 @@ EXACT_UP_TO = {8: 4_000, 4: 3_000}
 #: Components from n / MANY on, of up to so many rows, by Lanczos, too: Davidson's search space is
 #: then so wide that where the spectrum falls slowly its own algebra takes longer than LAPACK.
 MANY, MANY_UP_TO = 15, 10_000
+#: Rows up to which two cores find near-exact components in minutes.
+NEAR_UP_TO = 150_000
 #: With fewer landmarks than this, or than twice the components, a fit says little.
 FEWEST_LANDMARKS = 100
 #: Rows of a file that are simply loaded.
@@ -50,7 +52,9 @@ class Auto(Solver):
     ====================  =============  ==========================================================
 
     Rows that are copies of others do not count, where they are many enough to be merged.
-    Up to 20,000 rows of a file or a dask collection are loaded; more go to landmarks. A solver
+    Up to 20,000 rows of a file or a dask collection are loaded; more go to landmarks, or to
+    :class:`Davidson` on the workers of a dask cluster: up to 150,000 rows on two cores, 1,200,000
+    on 128. A solver
     whose estimated memory exceeds the budget is passed over. With ``n_components=None``, all
     components are kept up to 3,000 rows and the leading 32 beyond. The choice and its reason are
     in ``report_``, and what it may cost if that is seconds.
@@ -62,7 +66,7 @@ class Auto(Solver):
     memory : int, optional
         Budget in bytes for the solver's own arrays; half of the free memory if not given.
     checkpoint : path, optional
-        For :class:`Landmarks`, where they are chosen.
+        For :class:`Landmarks` and :class:`Davidson`, where they are chosen.
     seconds : float, optional
         Budget of time for the solver. One that is estimated to take longer is passed over, in the
         end for fewer landmarks; where none fits, ``plan`` and ``fit`` raise at once. The estimate
@@ -90,7 +94,7 @@ class Auto(Solver):
         solver, reason = self.choose(distinct)
         plan = solver.plan(distinct)
         needed = plan.bytes + (problem.X.nbytes if loads else 0)
-        return replace(plan, reason=f"auto: {reason}", bytes=needed, loads=loads)
+        return replace(plan, reason=f"auto: {reason}", bytes=needed, loads=loads or plan.loads)
 
     def estimate_bytes(self, problem: Problem, k: int) -> int:
         return self.choose(problem)[0].estimate_bytes(problem, k)
@@ -100,7 +104,8 @@ class Auto(Solver):
         n, k = problem.n, problem.rule.guess(problem.rank_limit)
         size = f"{problem.rule.describe()} of {n} rows"
         if not problem.points.is_here:
-            return self._landmarks(problem, k, f"{n} rows that are not in memory")
+            near = self._on_cluster(problem, k)
+            return near or self._landmarks(problem, k, f"{n} rows that are not in memory")
         for solver, fitting, reason in self._ladder(n, k, problem.dtype.itemsize):
             if not fitting:
                 continue
@@ -115,6 +120,19 @@ class Auto(Solver):
         if not problem.points.is_open:
             return Davidson(self.tol), f"{size}, a precomputed matrix"
         return self._landmarks(problem, k, f"{size}, landmarks in one pass")
+
+    def _on_cluster(self, problem: Problem, k: int) -> tuple[Solver, str] | None:
+        """Davidson, where it takes a cluster no longer than it takes two cores for their most."""
+        n, cores = problem.n, problem.points.cores
+        solver = Davidson(self.tol, checkpoint=self.checkpoint)
+        seconds = solver.estimate_seconds(problem, k)
+        quick = 2 * n**2 <= cores * NEAR_UP_TO**2 and self._in_time(seconds)
+        rows = n * problem.d * problem.dtype.itemsize
+        fits = rows + solver.estimate_bytes(problem, k) <= self._budget()
+        if not (quick and fits and 10 * k <= n):
+            return None
+        near = f"near-exact to {self.tol:g} by {cores} cores of a cluster in {time_text(seconds)}"
+        return solver, f"{problem.rule.describe()} of {n} rows, {near}"
 
     def _may_load(self, rows: Points) -> bool:
         """Few rows in a file are better read once and solved exactly."""
@@ -131,8 +149,9 @@ class Auto(Solver):
         yield Dense(), n <= 500 or (n <= 20_000 and not few), "LAPACK on the full matrix"
         yield Lanczos(), n <= EXACT_UP_TO[itemsize] and few, "exact by Lanczos"
         yield Lanczos(keep=True), n <= MANY_UP_TO and many, "exact by Lanczos"
-        yield Davidson(self.tol), n <= 150_000 and few, near
-        yield Davidson(self.tol, keep=False), n <= 150_000 and few, near
+        fitting, kept = n <= NEAR_UP_TO and few, self.checkpoint
+        yield Davidson(self.tol, checkpoint=kept), fitting, near
+        yield Davidson(self.tol, keep=False, checkpoint=kept), fitting, near
 
     def _budget(self) -> int:
         return available_bytes() // 2 if self.memory is None else self.memory

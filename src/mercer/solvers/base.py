@@ -21,10 +21,12 @@ from mercer.gram import (
     UncenteredGram,
     WeightedGram,
 )
+from mercer.gram.passes import Passes
 from mercer.kernels import Kernel
 from mercer.model import ComponentRule, Subspace, from_gram
 from mercer.model.model import Model, Report, Spectrum
 from mercer.points import Points
+from mercer.points.crew import Crew
 from mercer.solvers.audit import Finding, audit_rows, audit_scores, audit_spectrum, audited
 from mercer.solvers.plan import Plan
 from mercer.solvers.policy import (
@@ -56,6 +58,8 @@ class Problem:
     rng: np.random.Generator
     weight: Array | None = None
     center: bool = True
+    crew: Crew | None = None
+    passes: Passes | None = None
 
     def __post_init__(self) -> None:
         vars(self)["points"] = self.kernel.points(self.points)
@@ -90,8 +94,21 @@ class Problem:
     ) -> StreamedGram:
         """The Gram matrix by tiles, which are computed again in every product, or kept."""
         return StreamedGram.from_rows(
-            self.kernel, self.points, dtype, tile_dtype, spot=self.spot, keep=keep
+            self.kernel,
+            self.points,
+            dtype,
+            tile_dtype,
+            spot=self.spot,
+            keep=keep,
+            passes=self.passes,
         )
+
+    def loaded(self) -> Problem:
+        """With the rows in memory, and the workers beside which they were."""
+        points = self.points
+        if points.is_here:
+            return self
+        return replace(self, points=points.loaded(), crew=points.crew())
 
     def merged(self) -> tuple[Problem, Array]:
         """The same with one row, of greater weight, for rows that are copies; and whose copies.
@@ -121,6 +138,8 @@ class Solver(Config, ABC):
 
     #: Works on rows where they are, block by block, and can keep its state in a checkpoint.
     reads_in_place: ClassVar[bool] = False
+    #: Can keep its state in a checkpoint, though it loads the rows.
+    keeps_passes: ClassVar[bool] = False
 
     @abstractmethod
     def fit(self, problem: Problem) -> Model:
@@ -142,7 +161,8 @@ class Solver(Config, ABC):
         needed, seconds = self.estimate_bytes(problem, k), self.estimate_seconds(problem, k)
         if loads:
             needed += problem.n * problem.d * problem.dtype.itemsize
-        return Plan(self, "asked for", problem.rule, needed, loads, in_place, seconds)
+        resumable = in_place or (self.keeps_passes and not problem.rule.needs_all_rows)
+        return Plan(self, "asked for", problem.rule, needed, loads, resumable, seconds)
 
 
 class EigenSolver(Solver):
@@ -160,9 +180,8 @@ class EigenSolver(Solver):
         return problem.streamed(problem.dtype)
 
     def fit(self, problem: Problem) -> Model:
-        if not problem.points.is_here:
-            # Each entry of the Gram matrix needs two rows; only landmarks work from the source.
-            problem = replace(problem, points=problem.points.loaded())
+        # Each entry of the Gram matrix needs two rows; only landmarks work from the source.
+        problem = problem.loaded()
         distinct, group = problem.merged()
         fit = self._fit(distinct)
         if distinct is problem:

@@ -6,6 +6,8 @@ preconditioner is the Nyström approximation, whose shifted inverse has a closed
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import Executor
 from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
@@ -16,10 +18,16 @@ from mercer._base.machine import available_bytes, n_threads
 from mercer._base.numbers import check_count
 from mercer._base.progress import announce
 from mercer._base.types import Array
+from mercer.exceptions import DataError
 from mercer.gram import GramOperator, LowRank, ProbedGram, UncenteredGram
-from mercer.model.model import Spectrum, estimate_errors, rounding_errors
+from mercer.gram.checkpoint import digest
+from mercer.gram.pass_log import PassLog
+from mercer.gram.passes import Passes
+from mercer.model.model import Model, Spectrum, estimate_errors, rounding_errors
+from mercer.points.crew import Workers
 from mercer.solvers.base import TILES, VALUE, EigenSolver, Problem
 from mercer.solvers.dense import Dense
+from mercer.solvers.fingerprint import describe, fingerprint_of
 from mercer.solvers.outside import Outside, outer_pairs
 from mercer.solvers.policy import rank_floor
 
@@ -35,6 +43,8 @@ USUAL_PASSES = 4
 #: Rows for each column up to which tiles are kept: they cost more time than their products, and
 #: take at most so many times half the memory of the rows.
 WIDE = 8
+#: Rows of a dask collection up to which a pass takes less time here than to hand it out.
+ALONE = 10_000
 
 
 @with_parameters
@@ -57,6 +67,17 @@ class Davidson(EigenSolver):
         Keep the tiles of the first pass (n²/2 numbers) or compute them again in every pass: the
         same result. By default they are kept if rows have more than n/8 columns, which makes tiles
         dear, and if they take less than a quarter of the free memory.
+    executor : concurrent.futures.Executor, optional
+        Workers that compute the tiles: a ``ProcessPoolExecutor``, loky, mpi4py's, dask's
+        ``client.get_executor()``. Each of them gets the rows once and n × b numbers in parts for
+        each pass. The result has the same bits as in one process where tiles are in float32, and
+        differs by rounding where they are in float64. Rows of a dask collection go to the workers
+        of its cluster without it.
+    checkpoint : path, optional
+        A file that keeps the products of the passes, 8 n numbers of bytes for each vector. A fit
+        that was stopped, even by a kill or a power cut, continues after its last pass when it is
+        called again, with the same result to the last bit; the file of other rows or parameters is
+        refused. It is removed when the fit is done.
 
     Notes
     -----
@@ -64,13 +85,38 @@ class Davidson(EigenSolver):
     kept. For more than a few hundred components :class:`~mercer.solvers.Dense` is faster.
     """
 
-    streams = True
+    streams = keeps_passes = True
 
     tol: float = 1e-6
     _: KW_ONLY
     max_passes: int = 30
     n_landmarks: int | None = None
     keep: bool | None = None
+    executor: Executor | None = None
+    checkpoint: str | os.PathLike[str] | None = None
+
+    def __sklearn_clone__(self) -> Davidson:
+        return Davidson(**self.get_params(deep=False))  # an executor cannot be copied
+
+    def fit(self, problem: Problem) -> Model:
+        problem = problem.loaded()
+        crew = problem.crew if problem.n > ALONE else None
+        if self.executor is not None:
+            crew = Workers(self.executor)
+        log = self._open_log(problem)
+        fit = super().fit(replace(problem, passes=Passes(crew, log)))
+        if log is not None:
+            log.remove()
+        return fit
+
+    def _open_log(self, problem: Problem) -> PassLog | None:
+        if self.checkpoint is None:
+            return None
+        if problem.kernel.takes_objects:
+            raise DataError("a checkpoint keeps vectors, not objects; fit without checkpoint=.")
+        parts = problem.center, describe(problem.rule), self.tol, self.max_passes, self.n_landmarks
+        rows = digest(slice(0, problem.n), problem.X)
+        return PassLog(self.checkpoint, fingerprint_of(problem, *parts), rows, problem.rng)
 
     def solve(self, operator: GramOperator, k: int, rng: np.random.Generator) -> Spectrum:
         check_count("max_passes", self.max_passes)
@@ -191,22 +237,23 @@ class Davidson(EigenSolver):
 
     def estimate_bytes(self, problem: Problem, k: int) -> int:
         n = problem.n
-        packed = 2 * n * (problem.d + 2) + n * self._rank(n, k)
+        helped = self.executor is not None or problem.points.cores
+        packed = 2 * n * (problem.d + 2) + (0 if helped else n * self._rank(n, k))
         kept = n**2 // 2 if self._keeps(problem) else 0
         return (packed + kept) * self._tile(problem).itemsize + n * 8 * (k + 8) * 10
 
     def estimate_seconds(self, problem: Problem, k: int) -> float:
         double = self._tile(problem).itemsize // 4
         operations = USUAL_PASSES * problem.n**2 * (problem.d + k + VALUE) * double
-        return operations / (TILES * n_threads())
+        return operations / (TILES * (problem.points.cores or n_threads()))
 
     def _tile(self, problem: Problem) -> np.dtype:
         """The type of a number in a tile."""
         return np.dtype(np.float32) if self.tol >= 1e-6 else problem.dtype
 
     def _keeps(self, problem: Problem) -> bool:
-        if self.keep is not None:
-            return self.keep
+        if self.keep is not None or self.executor is not None:
+            return bool(self.keep and self.executor is None)
         n, points = problem.n, problem.points
         # Tiles of a given matrix cost nothing, and those of sparse rows may be far more than rows.
         wide = points.has_coordinates and n <= WIDE * problem.d
@@ -397,6 +444,7 @@ def _corrections(preconditioner: _Preconditioner | None, ritz: _Ritz, pairs: Arr
     if preconditioner is None:
         return R
     theta = ritz.values[pairs]
-    MR, MX = preconditioner.apply(R, theta), preconditioner.apply(X, theta)
+    both = preconditioner.apply(np.hstack([R, X]), np.tile(theta, 2))
+    MR, MX = both[:, : len(theta)], both[:, len(theta) :]
     epsilon = np.einsum("ij,ij->j", X, MR) / np.einsum("ij,ij->j", X, MX)
     return np.asarray(MR - epsilon * MX)

@@ -1,16 +1,14 @@
 """Kernel PCA inside the span of landmarks (Nyström): one pass over the rows, r × r sums."""
 
-import hashlib
 import os
 import time
 from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
 from mercer._base import catalogue
-from mercer._base.config import Config, with_parameters
+from mercer._base.config import with_parameters
 from mercer._base.machine import n_threads
 from mercer._base.numbers import check_count, fixed_rng
 from mercer._base.registry import by_name
@@ -20,10 +18,9 @@ from mercer.gram import Checkpoint, LandmarkFeatures, sum_features
 from mercer.landmarks import Given, LandmarkRule
 from mercer.model.model import Model, Report
 from mercer.points import Points
-from mercer.points.source import as_source
-from mercer.points.sparse import SparseRows
 from mercer.solvers.audit import audit_rows, audited
 from mercer.solvers.base import LAPACK, SUMS, Problem, Solver
+from mercer.solvers.fingerprint import describe, fingerprint_of
 from mercer.solvers.landmark_model import (
     Errors,
     Few,
@@ -131,19 +128,12 @@ class Landmarks(Solver):
     def _open_checkpoint(self, problem: Problem) -> Checkpoint | None:
         if self.checkpoint is None:
             return None
-        weight = b"" if problem.weight is None else problem.weight.tobytes()
         parts = (
-            as_source(problem.points).fingerprint(),
-            problem.n,
-            problem.d,
-            str(problem.dtype),
-            describe(problem.kernel),
             problem.rule.guess(min(self.m, problem.rank_limit)),  # decides how sums are whitened
             self.m,
             describe(self.select),
-            hashlib.sha256(weight).hexdigest(),
         )
-        return Checkpoint(self.checkpoint, hashlib.sha256(repr(parts).encode()).hexdigest())
+        return Checkpoint(self.checkpoint, fingerprint_of(problem, *parts))
 
 
 def _bytes(m: int) -> int:
@@ -208,18 +198,6 @@ def audited_model(
         rows=model.weight,
         trace=model.trace,
     )
-
-
-def describe(value: Any) -> str:
-    """Everything about a parameter, to the last bit: what ``repr`` shortens is written out."""
-    if isinstance(value, Config):
-        inner = sorted(value.get_params(deep=False).items())
-        return f"{type(value).__name__}({[(name, describe(part)) for name, part in inner]})"
-    if issparse(value) or isinstance(value, Points):
-        return repr([describe(part) for part in SparseRows.of(value).arrays()])
-    if isinstance(value, np.ndarray):
-        return hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
-    return repr(value)
 
 
 def _samples(

@@ -104,10 +104,13 @@ def null_spectra(problem: Problem, solver: Solver) -> NullSpectra:
                 + Remedy("rows[:n].", shell="fewer rows.")
             )
         k = min(k, problem.rank_limit)
+        bare = solver
+        if getattr(solver, "checkpoint", None) is not None:  # which belongs to the rows themselves
+            bare = type(solver)(**solver.get_params(deep=False) | {"checkpoint": None})
         rows = []
         for _ in range(repeats):
             shuffled = replace(problem, points=problem.points.permuted(problem.rng), rule=Count(k))
-            values = solver.fit(shuffled).eigenvalues
+            values = bare.fit(shuffled).eigenvalues
             rows.append(np.pad(values, (0, k - len(values))))
         return np.array(rows)
 
@@ -164,8 +167,8 @@ class Plan:
 
     def fit(self, problem: Problem) -> Model:
         """Carry it out, in a unit in which neither kernel values nor their squares overflow."""
-        points = problem.points.loaded() if self.loads else problem.points
-        points = in_range(problem.kernel, points)
+        problem = problem.loaded() if self.loads else problem
+        points = in_range(problem.kernel, problem.points)
         problem, solver = replace(problem, points=points), cast("Solver", self.solver)
         unit = Unit.of(problem)
         problem = unit.divide(problem)

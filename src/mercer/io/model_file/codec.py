@@ -22,6 +22,7 @@ import math
 import os
 import warnings
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
@@ -92,6 +93,8 @@ class Encoder:
                 return {"random": type(value).__name__}
             case os.PathLike():
                 return str(os.fspath(value))
+            case Executor():
+                return None  # the workers of today are not part of a model
         what = f"{name} is {'a function' if callable(value) else f'a {type(value).__name__}'}"
         raise ModelFileError(
             f"{what}, which a model file cannot hold; use one of mercer's own objects."
