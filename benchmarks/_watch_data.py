@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import cache
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
 Draw = Callable[[int, np.random.Generator], np.ndarray]
@@ -81,7 +83,9 @@ def _network() -> MLPClassifier:
     rng = np.random.default_rng(9)
     X = sheet(4_000, rng)
     kind = 2 * (X[:, 0] > X[:, 1]).astype(int) + (X[:, 2] > X[:, 3])
-    return MLPClassifier((64, WIDE), max_iter=10, random_state=0).fit(X, kind)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # ten rounds are enough for features
+        return MLPClassifier((64, WIDE), max_iter=10, random_state=0).fit(X, kind)
 
 
 def _unit(X: np.ndarray) -> np.ndarray:

@@ -27,6 +27,7 @@ SMALL = {
     "KernelNovelty": {"n_components": 2, "calibration": "split", "false_alarm_rate": 0.2},
     "RKMClassifier": {},
     "RKMRegressor": {},
+    "KernelDrift": {"n_landmarks": 20},
     "MapModel": {},  # y is a map of one dimension
     "MissingKernelPCA": {"max_iter": 3},
     "ReweightedKernelPCA": {"max_iter": 3},

@@ -82,6 +82,7 @@ ESTIMATORS = _named(
     "mercer.estimators.wrapping:MissingKernelPCA ReweightedKernelPCA",
     "mercer.estimators.rkm:DeepGenerativeKernelPCA RKMClassifier RKMRegressor",
     "mercer.estimators.maps:MapModel",
+    "mercer.estimators.drift:KernelDrift",
 )
 #: Estimators as ``mercer fit --model`` and the page call them.
 MODELS = {

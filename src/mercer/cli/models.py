@@ -44,8 +44,9 @@ _WORDS = {
     "sample": "generate rows",
     "relevance": "show which variables matter",
     "sensitivity": "show which variables matter in components",
+    "test": "test batches for drift",
 }
-_MODELS = {"sample": "generative", "reconstruction_error": "novelty"}
+_MODELS = {"sample": "generative", "reconstruction_error": "novelty", "test": "drift"}
 
 
 def existing(path: str) -> str:
@@ -140,7 +141,7 @@ def _share_or_auto(text: str) -> Any:
 class Recipe:
     """What the options of ``mercer fit`` say about the model."""
 
-    model: str = option("kpca", type=OneOf([*catalogue.MODELS]), help="The estimator.")
+    model: str = option("kpca", type=OneOf([*catalogue.MODELS, "drift"]), help="The estimator.")
     kernel: str = option(
         "gaussian",
         type=_kernel_text,
@@ -213,7 +214,11 @@ class Recipe:
 
     def make(self, checkpoint: Path | None = None) -> Any:
         """The estimator, unfitted; ``checkpoint`` is where a fit keeps its state to be resumed."""
-        own = {name: getattr(self, name) for name in _BELONGS if name not in ("landmarks", "time")}
+        if self.model == "drift":
+            count = {} if self.landmarks is None else {"n_landmarks": self.landmarks}
+            return mercer.KernelDrift(kernel=self._kernel(), random_state=self.seed, **count)
+        others = ("landmarks", "time", "solver")
+        own = {name: getattr(self, name) for name in _BELONGS if name not in others}
         own["n_kernels"] = own.pop("kernels")
         parameters: dict[str, Any] = {
             "n_components": self._components(),
@@ -294,7 +299,8 @@ _BELONGS = {
     "contamination": ("novelty",),
     "density": ("generative",),
     "time": (*_WITH_SOLVER, "sparse"),
-    "landmarks": _WITH_SOLVER,
+    "landmarks": (*_WITH_SOLVER, "drift"),
+    "solver": (*_WITH_SOLVER, "sparse"),
     "preimage": ("kpca", "sparse", "generative", "missing", "robust"),
 }
 describes_denoiser = as_one("recipe", Recipe, *options_of(Recipe, "kernel", "preimage"))

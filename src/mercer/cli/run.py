@@ -12,6 +12,7 @@ status meaning
 3      the data cannot be used
 4      the model file cannot be used
 5      a solver did not converge
+6      rows have drifted (``mercer drift``)
 130    interrupted with Ctrl-C
 141    the reader of the output went away
 143    terminated (SIGTERM), after cleaning up
@@ -31,6 +32,7 @@ import click
 
 from mercer import __version__
 from mercer.cli.demo import demo
+from mercer.cli.drift import drift
 from mercer.cli.faults import describe, instead_of
 from mercer.cli.fit import fit, tune
 from mercer.cli.info import convert, info
@@ -74,8 +76,8 @@ def mercer(context: click.Context) -> None:
 
 
 for command in (
-    *(demo, fit, tune, transform, inverse, denoise, impute, score, novelty, relevance, sample),
-    *(info, plot, explore, convert, reproduce),
+    *(demo, fit, tune, transform, inverse, denoise, impute, score, novelty, drift, relevance),
+    *(sample, info, plot, explore, convert, reproduce),
 ):
     mercer.add_command(command)
 

@@ -7,7 +7,7 @@ Scores :math:`z` measure a point inside the subspace, the residual :math:`r` out
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.spatial.distance import squareform
@@ -173,7 +173,7 @@ def contributions(score: NoveltyScore, X: RowsLike, reference: RowsLike, nodes: 
     require_variables(score.subspace, "contribute")
     points, others = (as_points(rows) for rows in (X, reference))
     if not (points.is_sparse and others.is_sparse):
-        return _along_the_line(score, points.to_dense(), others.to_dense(), nodes)
+        return along_the_line(score, points.to_dense(), others.to_dense(), nodes)
     first, *parts = (
         _of_sparse(score, points[rows], others[rows], nodes)
         for rows in blocks(len(X), max(1, ENTRIES // points.width))
@@ -184,11 +184,19 @@ def contributions(score: NoveltyScore, X: RowsLike, reference: RowsLike, nodes: 
 def _of_sparse(score: NoveltyScore, X: SparseRows, reference: SparseRows, nodes: int) -> SparseRows:
     """At the places in which a row and its reference differ; elsewhere it is zero."""
     places = SparseRows.of(X.to_scipy() - reference.to_scipy())
-    found = _along_the_line(score, X.to_dense(), reference.to_dense(), nodes)
+    found = along_the_line(score, X.to_dense(), reference.to_dense(), nodes)
     return places.with_data(found[places.row_numbers(), places.indices])
 
 
-def _along_the_line(score: NoveltyScore, X: Array, reference: Array, nodes: int) -> Array:
+class HasGradient(Protocol):
+    """A function of rows with a gradient."""
+
+    def gradient(self, X: Array) -> Array:
+        """By the input, (n, d)."""
+
+
+def along_the_line(score: HasGradient, X: Array, reference: Array, nodes: int) -> Array:
+    """What each variable adds between references and rows, (n, d)."""
     places, weights = np.polynomial.legendre.leggauss(nodes)
     step = X - reference
     mean_slope = np.zeros_like(step)

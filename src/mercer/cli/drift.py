@@ -1,0 +1,66 @@
+"""``drift``: whether batches of rows come from where the rows of the model came from."""
+
+from typing import Any
+
+import click
+
+from mercer.cli import options
+from mercer.cli.judge import _columns_of, _top
+from mercer.cli.models import load_model, seen_by
+from mercer.cli.options import Reading, console, tables
+
+#: The exit status where a batch has drifted.
+DRIFTED = 6
+
+
+@options.command(short_help="Test whether batches of rows have drifted.")
+@options.model_argument
+@click.argument("data", nargs=-1, required=True, type=click.Path(allow_dash=True))
+@click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Up to which p-value a batch has drifted.  [default: the model's, 0.05]",
+)
+@options.reads
+def drift(model: str, data: tuple[str, ...], level: float | None, reading: Reading) -> int:
+    """Test whether the rows of each file DATA come from where those of MODEL came from.
+
+    MODEL was fitted with '--model drift'. Of several files, p-values are adjusted, so that among
+    those that are called drifted the share of false alarms is at most the level, 0.05 by default.
+    Prints the p-value of each file, and which columns have moved most. For pipelines: the exit
+    status is 6 if a batch has drifted, and 0 if none has.
+    """
+    from mercer.novelty.drift import adjusted
+
+    fitted = load_model(model, "test")
+    inner = seen_by(fitted)
+    level = inner.level if level is None else level
+    with console.progress():
+        found = [_compared(fitted, inner, path, reading) for path in data]
+    rates = adjusted([facts["p_value"] for facts in found])
+    for facts, rate in zip(found, rates.tolist(), strict=True):
+        facts |= {"adjusted": rate, "drifted": rate <= level}
+    drifted = sum(facts["drifted"] for facts in found)
+    if not console.as_json({"level": level, "batches": found}):
+        for facts in found:
+            verdict = f"drifted, by {facts['why']}" if facts["drifted"] else "not drifted"
+            several = f", {facts['adjusted']:.2g} among {len(found)}" if len(found) > 1 else ""
+            console.remark(f"{facts['data']}: p = {facts['p_value']:.2g}{several}, {verdict}")
+    return DRIFTED if drifted else 0
+
+
+def _compared(fitted: Any, inner: Any, path: str, reading: Reading) -> dict[str, Any]:
+    import numpy as np
+
+    with tables.open_input(path, reading, model=fitted) as table:
+        rows = table.rows
+        result = inner.test(rows)
+        why = ""
+        if hasattr(inner, "contributions"):
+            columns = np.array(_columns_of(fitted, table))
+            parts = np.maximum(inner.contributions(rows), 0)
+            names = list(dict.fromkeys(columns.tolist()))
+            sums = np.array([parts[columns == name].sum() for name in names])
+            why = _top(names, sums / max(sums.sum(), np.finfo(float).tiny))
+    facts = {"data": path, "rows": len(rows), "mmd_squared": result.statistic}
+    return {**facts, "p_value": result.p_value, "why": why}

@@ -1,0 +1,173 @@
+"""A test whether a batch comes from where the reference came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import KW_ONLY
+from typing import Any, Self
+
+import numpy as np
+
+from mercer._base.config import with_parameters
+from mercer._base.numbers import check_count, fixed_rng
+from mercer._base.sklearn import Tags
+from mercer._base.types import Array, RowsLike, Seed, Targets
+from mercer.estimators._validation import check_rows
+from mercer.estimators.base import Capabilities, Estimator, parts_in
+from mercer.estimators.door import require_open, takes_sparse, verb
+from mercer.estimators.learning import learn, plan_of
+from mercer.estimators.subspace import OF_MODEL, SubspaceEstimator
+from mercer.exceptions import DataError
+from mercer.kernels import Kernel, as_kernel
+from mercer.landmarks import Given
+from mercer.model import Model, as_rule
+from mercer.novelty.drift import Drift, adjusted, by_column, compare
+from mercer.points import Points
+from mercer.solvers import Landmarks, Plan, Problem
+
+
+@with_parameters
+class KernelDrift(Estimator):
+    r"""A test whether batches of rows have drifted away from a reference, by MMD on landmarks.
+
+    The power of the kernel two-sample test (Gretton et al. 2012), whose p-value takes hundreds of
+    permutations of a matrix of all pairs, at the cost of a transform: the time of a batch does not
+    depend on the size of the reference, see :mod:`mercer.novelty.drift`.
+
+    Parameters
+    ----------
+    n_landmarks : int, default=200
+        Rows of the reference, drawn at random, that the kernel is written on; at most half of them.
+        They are not compared with.
+    kernel : str or Kernel, default="gaussian"
+        Of the median width, the usual choice for this test.
+    level : float, default=0.05
+        Up to which p-value ``mercer drift`` calls a batch drifted.
+    random_state : int, Generator, RandomState or None, default=None
+        Which rows are landmarks.
+
+    Attributes
+    ----------
+    n_reference_ : int
+        Rows that batches are compared with.
+    subspace_, kernel_, eigenvalues_, explained_variance_, explained_variance_ratio_, report_
+        As for :class:`~mercer.KernelPCA`.
+    n_features_in_, feature_names_in_
+
+    Notes
+    -----
+    Rows must be independent of each other: 500 rows of one hour are not 500 rows. Batches of
+    20 rows and more keep the level; fewer may miss it by a little.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KernelDrift
+    >>> rng = np.random.default_rng(0)
+    >>> model = KernelDrift(random_state=0).fit(rng.standard_normal((2000, 4)))
+    >>> bool(model.test(rng.standard_normal((300, 4))).p_value > 0.05)
+    True
+    >>> batch = rng.standard_normal((300, 4)) + [0, 0.5, 0, 0]
+    >>> bool(model.test(batch).p_value < 0.001), int(model.contributions(batch).argmax())
+    (True, 1)
+    """
+
+    capabilities = Capabilities(sparse=True, objects=True, onnx=True)
+    _saved = ("n_reference_", *OF_MODEL)
+    _reads_in_place = False
+    #: All that the landmarks have.
+    n_components = None
+
+    subspace_, kernel_ = SubspaceEstimator.subspace_, SubspaceEstimator.kernel_
+    eigenvalues_, residuals_ = SubspaceEstimator.eigenvalues_, SubspaceEstimator.residuals_
+    explained_variance_ = SubspaceEstimator.explained_variance_
+    explained_variance_ratio_ = SubspaceEstimator.explained_variance_ratio_
+    report_, plan = SubspaceEstimator.report_, SubspaceEstimator.plan
+
+    n_landmarks: int = 200
+    _: KW_ONLY
+    kernel: str | Kernel = "gaussian"
+    level: float = 0.05
+    random_state: Seed = None
+
+    @verb("data", "self")
+    def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
+        """Learn the reference.
+
+        Parameters
+        ----------
+        X : (n, d) array, data frame, or SciPy sparse matrix
+            Rows as they should be.
+        y : ignored
+        """
+        kernel = as_kernel(self.kernel)
+        require_open(kernel, "drift")
+        if not 0 < self.level < 1:
+            raise DataError(f"level={self.level!r}: give a share between 0 and 1, such as 0.05.")
+        points = check_rows(self, X, kernel, reset=True)
+        if len(points) < 4:
+            raise DataError(f"a reference of {len(points)} row(s) is none; give at least 4 rows.")
+        self._set_model(self._learn(kernel.resolve(points.rows), points, self._rng()))
+        self.n_reference_ = len(points) - self._count(len(points))
+        return self
+
+    @verb("rows")
+    def test(self, X: RowsLike) -> Drift:
+        """Compare a batch of at least two rows with the reference."""
+        if len(X) < 2:
+            raise DataError(f"a batch of {len(X)} row(s) has no spread; give at least 2 rows.")
+        model = self._model_
+        return compare(model.subspace, model.explained_variance, self.n_reference_, X)
+
+    def test_many(self, batches: Iterable[RowsLike]) -> tuple[list[Drift], Array]:
+        """Compare several batches; beside what :meth:`test` says, p-values for all of them.
+
+        Among the batches with such a p-value up to a rate, no larger share is false on the average
+        (Benjamini and Hochberg).
+        """
+        found = [self.test(batch) for batch in batches]
+        return found, adjusted([drift.p_value for drift in found])
+
+    @verb(
+        "rows",
+        needs="dense rows",
+        instead="there are no variables that could contribute; use a kernel of vectors",
+    )
+    def contributions(self, X: RowsLike) -> Array:
+        """The part of each column in the MMD² of a batch, (d,); the largest have moved most."""
+        return by_column(self._model_.subspace, X)
+
+    @verb("blocks", "scores")
+    def transform(self, X: RowsLike) -> Array:
+        """Coordinates, (n, r), in which MMD is the distance between means."""
+        return self._model_.subspace.scores(X)
+
+    def _count(self, n: int) -> int:
+        return min(check_count("n_landmarks", self.n_landmarks, 1), n // 2)
+
+    def _problem(
+        self, kernel: Kernel, points: Points, rng: np.random.Generator
+    ) -> tuple[Problem, Landmarks]:
+        """The rows that are no landmarks, with the others as landmarks."""
+        order, m = rng.permutation(len(points)), self._count(len(points))
+        chosen, others = (points.take(np.sort(part)) for part in (order[:m], order[m:]))
+        return Problem(kernel, others, as_rule(None), rng), Landmarks(m, select=Given(chosen.rows))
+
+    def _learn(self, kernel: Kernel, points: Points, rng: np.random.Generator) -> Model:
+        problem, solver = self._problem(kernel, points, rng)
+        return learn(problem, plan_of(problem, solver))
+
+    def _plan(self, kernel: Kernel, rows: Points) -> Plan:
+        problem = Problem(kernel, rows, as_rule(None), fixed_rng(0))
+        return plan_of(problem, Landmarks(self._count(len(rows))))
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        told = parts_in(state)
+        super()._restore(state)
+        if told["subspace"] is not None:  # a pattern has none
+            self._set_model(Model.known(**told))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = takes_sparse(self)
+        return tags
