@@ -139,7 +139,7 @@ def linear(cell: Cell) -> tuple[float, float]:
     left = (cell.clean - mean) @ Vt.T
     gained = ((U * s) ** 2 - 2 * (U * s) * left).sum(axis=0).cumsum() / len(left)
     errors = error(cell, np.broadcast_to(mean, cell.clean.shape)) + gained
-    said = Probes.of(cell.noisy, noise_of(cell.noisy, cell.noise)).linear()[0]
+    said = Probes.of(cell.noisy, noise_of(cell.noisy, cell.noise)).linear()[POWERS.index(0)]
     return float(errors.min()), float(errors[int(np.argmin(said))])
 
 
