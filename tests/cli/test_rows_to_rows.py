@@ -115,7 +115,7 @@ def test_denoise_without_a_model_says_what_is_missing(mercer, noisy, tmp_path):
     two = write_csv(tmp_path / "two.csv", clean[:2], "abcdefghijkl")
     words = ["2 rows are too few", "--noise"]
     mercer.fails("denoise", two, "-q", status=3, words=words)
-    words = ["'x' is not a number"]
+    words = ["'1,x' is not a level of noise", "independent"]
     mercer.fails("denoise", path, "--noise", "1,x", "-o", tmp_path / "y.csv", status=2, words=words)
 
 

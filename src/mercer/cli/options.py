@@ -77,10 +77,9 @@ class Noise(click.FloatRange):
         try:
             [float(part) for part in parts]
         except ValueError:
-            words = (
-                "a number, several of them with commas, columns, poisson, speckle, speckle:SHARE"
-            )
-            self.fail(f"'{value}' is not a level of noise; give {words}.", param, ctx)
+            words = "columns, independent, poisson, speckle or speckle:SHARE"
+            known = f"a number, several of them with commas, {words}"
+            self.fail(f"'{value}' is not a level of noise; give {known}.", param, ctx)
         levels = [super(Noise, self).convert(part, param, ctx) for part in parts]
         return levels if len(levels) > 1 else levels[0]
 
