@@ -44,6 +44,7 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
     "sparse rows": lambda: mercer.MissingKernelPCA(
         mercer.SparseKernelPCA(10, n_components=4), max_iter=2
     ),
+    "KernelDrift": lambda: mercer.KernelDrift(20, random_state=0),
     "MapModel": lambda: mercer.MapModel(PCA(2), random_state=0),
     "TableModel": lambda: mercer.TableModel(mercer.KernelNovelty(4)),
 }

@@ -20,7 +20,6 @@ BOUNDED = {
     ("alternatives/multilinear.py", "not settled and rounds < max_iter"): "max_iter; warns",
     ("alternatives/_base.py", "not settled and rounds < how.max_iter"): "max_iter; reported",
     ("live/page.py", "waiting"): "each module of the page is read once",
-    ("generative/rows.py", "start < len(two)"): "each turn is a column or more",
     ("solvers/base.py", "True"): "k doubles up to the number of rows",
     ("gram/feature_sums.py", "len(chosen) < room"): "one is chosen each turn",
     (
@@ -58,7 +57,11 @@ BOUNDED = {
         "sparse/pool.py",
         "entries < 10 * len(start.pool) + 100 and len(at.active) <= most",
     ): "entries are counted; what is left over is in the violation",
-    ("robust/impute.py", "sum(widths) < X.shape[1]"): "each turn is a column or more",
+    ("_base/linalg.py", "sum(widths) < X.shape[1]"): "each turn is a column or more",
+    ("points/crew.py", "wanted not in done"): "tasks end; those of a broken executor are done here",
+    ("io/cluster.py", "futures"): "one fewer each turn",
+    ("io/cluster.py", "not future.done()"): "the task; a scheduler that is gone raises",
+    ("novelty/martingale.py", "len(values)"): "a block of the rows each turn",
     ("sparse/likelihood.py", "free.any()"): "weights are fixed one by one",
     ("sparse/noise.py", "low == -np.inf"): "a decade each turn, down to SMALLEST_SHARE",
     (

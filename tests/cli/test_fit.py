@@ -88,8 +88,8 @@ def test_a_fit_that_does_not_converge_keeps_what_it_has(mercer, tmp_path, monkey
     from mercer._base import catalogue
 
     class Impatient(solvers.Davidson):
-        def __init__(self, tol=1e-14, **options):
-            super().__init__(tol, max_passes=1)
+        def __init__(self, tol=1e-14, checkpoint=None):
+            super().__init__(tol, max_passes=1, checkpoint=checkpoint)
 
     monkeypatch.setattr(solvers, "Impatient", Impatient, raising=False)
     monkeypatch.setitem(catalogue.SOLVERS, "davidson", "mercer.solvers:Impatient")

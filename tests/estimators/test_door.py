@@ -79,6 +79,8 @@ def verbs_of(model):
 def ask(model, verb, rows, path):
     """What comes of it: an answer, or what a refusal says; a cluster's answer is fetched."""
     more = {"transform_to": {"path": path}, "imputation_draws": {"random_state": 0}}
+    if verb == "calibrate":
+        more[verb] = {"Z": model.embedding_}
     try:
         answer = getattr(model, verb)(X=rows, **more.get(verb, {}))
     except DataError as refusal:

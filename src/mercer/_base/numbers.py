@@ -89,6 +89,11 @@ def fixed_rng(seed: int | Sequence[int] | np.random.Generator) -> np.random.Gene
     return np.random.default_rng(seed)
 
 
+def counted_rng(key: int, counter: int) -> np.random.Generator:
+    """Numbers by their place in one long stream, of which any part can be drawn alone."""
+    return np.random.Generator(np.random.Philox(key=key, counter=counter))
+
+
 def seeded_copy(model: Estimator, seed: int) -> Any:
     """An unfitted copy that draws the same random numbers in every fit."""
     copy = clone(model)

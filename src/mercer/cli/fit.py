@@ -14,7 +14,6 @@ from mercer.cli.faults import Failure
 from mercer.cli.maps import fit_map, map_option, refuse_others, save_map
 from mercer.cli.models import Recipe, describes_denoiser, describes_model
 from mercer.cli.options import Reading, console, tables
-from mercer.exceptions import DataError
 
 NOT_CONVERGED = 5
 #: Endings that other programs would open, in vain.
@@ -110,6 +109,7 @@ def _check_time(plan: Any, recipe: Recipe, n: int) -> None:
     if recipe.model != "sparse" or recipe.time is None or plan.seconds <= recipe.time:
         return
     from mercer._base.machine import time_text
+    from mercer.exceptions import DataError
     from mercer.sparse.noise import estimate_seconds
 
     # It grows with the square of their number.

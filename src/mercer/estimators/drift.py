@@ -119,6 +119,7 @@ class KernelDrift(Estimator):
         model = self._model_
         return compare(model.subspace, model.explained_variance, self.n_reference_, X)
 
+    @verb("model")
     def test_many(self, batches: Iterable[RowsLike]) -> tuple[list[Drift], Array]:
         """Compare several batches; beside what :meth:`test` says, p-values for all of them.
 

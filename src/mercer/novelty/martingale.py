@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtri
 
-from mercer._base.numbers import fixed_rng
+from mercer._base.numbers import counted_rng, fixed_rng
 from mercer._base.types import Array
 from mercer.exceptions import ModelFileError
 from mercer.io.model_file.checks import check_loaded, expect
@@ -184,8 +184,7 @@ class Martingale:
             equal[k] += up_to - np.searchsorted(row, own, side="left")
         # By a counter: the same numbers for a row, however the stream is cut into blocks.
         width = -(-K // 4)
-        counter = np.random.Philox(key=self.seed, counter=self.rows * width)
-        ties = 1 - np.random.Generator(counter).random((n, 4 * width))[:, :K]
+        ties = 1 - counted_rng(self.seed, self.rows * width).random((n, 4 * width))[:, :K]
         p = (above.T + ties * (equal.T + 1)) / (self.ordered.shape[1] + before[:, None] + 1)
         return np.asarray(p)
 

@@ -96,7 +96,7 @@ class Davidson(EigenSolver):
     checkpoint: str | os.PathLike[str] | None = None
 
     def __sklearn_clone__(self) -> Davidson:
-        return Davidson(**self.get_params(deep=False))  # an executor cannot be copied
+        return type(self)(**self.get_params(deep=False))  # an executor cannot be copied
 
     def fit(self, problem: Problem) -> Model:
         problem = problem.loaded()

@@ -263,6 +263,19 @@ class TableModel(Estimator):
         frame = self.encoder_.take(X)
         return Frame({}, frame.container, index=frame.index).make(sums)
 
+    @verb("model", needs=_the_model("monitor"))
+    def monitor(self, X: Any = None, **options: Any) -> Any:
+        """Watch a stream; the monitor takes its rows as vectors, ``update(model.vectors(X))``.
+
+        Parameters
+        ----------
+        X : table, optional
+            Normal rows that the model has not seen.
+        **options
+            As for ``monitor`` of the model.
+        """
+        return self.model_.monitor(None if X is None else self.vectors(X), **options)
+
     @verb("model", needs=_the_model("relevance"))
     def relevance(self, X: Any = None, **options: Any) -> Any:
         """How much each column matters in each component; entries of a category are added up.
