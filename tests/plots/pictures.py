@@ -11,8 +11,9 @@ import pytest
 from matplotlib.text import Text
 
 #: Root mean square difference of pixels (0 to 255) that passes. Between matplotlib 3.8 and 3.11 the
-#: pictures differ by 0.14 at most; a curve that is missing makes 13.
-TOLERANCE = 2
+#: pictures differ by 0.14 at most; a value on the edge of a bin, which rounding puts on either side
+#: of it, makes 2.01 in a small picture, and a curve that is missing 13.
+TOLERANCE = 3
 DPI = 50
 ENTRY = 3
 STYLE = {"style": "default", "tolerance": TOLERANCE, "savefig_kwargs": {"dpi": DPI}}
