@@ -43,7 +43,7 @@ def place(tmp_path_factory):
     write_csv(folder / "train.csv", make_rows())
     run("fit", "train.csv", "--components", 5, "-q", cwd=folder)
     rng = np.random.default_rng(0)
-    np.save(folder / "long.npy", rng.standard_normal((200_000, 8)).astype(np.float32))
+    np.save(folder / "long.npy", rng.standard_normal((500_000, 8)).astype(np.float32))
     return folder
 
 
@@ -171,7 +171,7 @@ def test_a_stopped_fit_is_resumed(mercer, place, tmp_path, number, status):
     target, state = tmp_path / "m.mercer", tmp_path / "m.mercer.checkpoint"
     process = start("fit", "long.npy", *LONG, "-o", target, cwd=place)
     wait_for(state, process)
-    time.sleep(0.3)
+    time.sleep(0.05)
     process.send_signal(number)
     begin = time.monotonic()
     err = process.communicate(timeout=TIMEOUT)[1]
