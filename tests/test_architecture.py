@@ -145,7 +145,7 @@ def test_docstring_examples_run(path):
 
 # The one atomic writer, images that are written into a folder of its making, and the members of an
 # archive that it replaces as a whole.
-WRITERS = {"_base/files.py", "io/writing.py", "gram/pass_log.py"}
+WRITERS = {"_base/files.py", "io/writing.py", "gram/checkpoint.py"}
 
 
 def test_files_are_written_in_one_place():

@@ -18,8 +18,9 @@ from sklearn.base import clone
 import mercer
 from mercer import KernelPCA
 from mercer.exceptions import DataError, NumericalWarning
+from mercer.gram import passes
 from mercer.kernels import FunctionKernel, Gaussian
-from mercer.points import crew, spread
+from mercer.points import crew
 from mercer.points.tiles import Tiles
 from mercer.solvers import Auto, Davidson, Landmarks
 
@@ -88,10 +89,10 @@ def test_a_product_in_float32_does_not_depend_on_threads_or_strips(monkeypatch):
         np.testing.assert_array_equal(tiles.symmetric_matmat(V, ones), whole)
     helpers = crew.Threads()
     for strip in (100, 300, 1000):
-        monkeypatch.setattr(spread, "STRIP", strip)
-        cut = [spread.whole(part) for part in spread.strips(700, 32)]
+        monkeypatch.setattr(passes, "STRIP", strip)
+        cut = [passes.whole(part) for part in passes.strips(700, 32)]
         shared = [tiles.left[rows] for rows in cut]
-        found = spread.symmetric_matmat(tiles, shared, helpers, V, ones)
+        found = passes.symmetric_matmat(tiles, shared, helpers, V, ones)
         np.testing.assert_array_equal(found, whole)
 
 
@@ -121,7 +122,7 @@ def test_rows_are_sent_once(table):
     pool.submit = lambda *arguments: sent.append(len(arguments[-1])) or submit(*arguments)
     with pool:
         fitted(table, executor=pool)
-    strips = len(spread.strips(N, 768))
+    strips = len(passes.strips(N, 768))
     assert sum(sent) <= 4 * strips  # the few tasks that were under way when the first one asked
     assert not any(sent[len(sent) // 2 :])
 

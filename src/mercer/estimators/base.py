@@ -21,7 +21,7 @@ from mercer._base.types import Estimator as AnyEstimator
 from mercer._base.types import RowsLike, Seed
 from mercer.estimators._validation import check_rows
 from mercer.estimators.door import verb
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, ModelFileError
 from mercer.io.model_file import read_model, write_model
 from mercer.kernels import as_kernel
 from mercer.model import Model, Subspace, model_of, names_of
@@ -66,10 +66,6 @@ OF_COLUMNS = ("n_features_in_", "feature_names_in_")
 _INSIDE = {
     name: f"write kernel__{name}=." for name in ("gamma", "degree", "coef0", "sigma", "width")
 }
-
-#: What scikit-learn asks every estimator for, in every call: to guess what was meant costs more
-#: than the rest of the transform of one row.
-_PROBED = ("feature_names_in_", "n_features_in_")
 
 
 class Estimator(BaseEstimator):
@@ -169,9 +165,15 @@ class Estimator(BaseEstimator):
         self._model_ = replace(model, names=names_of(self), fingerprint=seen)
 
     def _restore(self, state: dict[str, Any]) -> None:
-        """Take over what a file says of the attributes in ``_saved``."""
+        """Take over what a file says of the attributes in ``_saved``, those of a Model as one."""
+        told = parts_in(state) if "subspace_" in self._saved else {}
         for name, value in state.items():
             setattr(self, name, value)
+        if told.get("subspace") is not None:  # else it was saved as a pattern
+            lacking = [name for name, part in told.items() if part is None and name != "residuals"]
+            if lacking:
+                raise ModelFileError(f"there is no {lacking[0]}_")
+            self._set_model(Model.known(**told))
 
     def _rows(self, X: RowsLike, stream: bool = False) -> Points:
         """Checked rows in the precision of the model; sources are loaded unless ``stream``."""
@@ -220,11 +222,13 @@ class Estimator(BaseEstimator):
             """Only asked for what is not there."""
             if hint := type(self)._elsewhere.get(name):
                 raise AttributeError(f"{type(self).__name__} has no {name}; {hint}")
-            fitted = name.endswith("_") and not name.startswith("_") and name not in _PROBED
-            names = {*dir(type(self)), *vars(self)} if fitted else set()
-            known = [word for word in names if word.endswith("_") and not word.startswith("_")]
-            if name not in known and (guess := closest(name, known)):
-                raise AttributeError(f"{type(self).__name__} has no {name}; did you mean {guess}?")
+            # scikit-learn asks for columns in every call: a guess costs more than a row.
+            if name.endswith("_") and not name.startswith("_") and name not in OF_COLUMNS:
+                names = {*dir(type(self)), *vars(self)}
+                known = [word for word in names if word.endswith("_") and not word.startswith("_")]
+                if name not in known and (guess := closest(name, known)):
+                    words = f"{type(self).__name__} has no {name}; did you mean {guess}?"
+                    raise AttributeError(words)
             return object.__getattribute__(self, name)  # the error of before
 
     def set_params(self, **parameters: Any) -> Self:

@@ -177,10 +177,6 @@ def _closed(kernel: Kernel | None) -> str | None:
     )
 
 
-def _no_plan(model: Estimator, instead: str) -> str | None:  # noqa: ARG001
-    return None if hasattr(model, "_plan") else "it has no solver to choose; just fit it."
-
-
 def _nothing_to_tune(model: Estimator, instead: str) -> str | None:  # noqa: ARG001
     """A wrapper has no kernel and no number of components of its own."""
     if {"kernel", "n_components"} <= set(model.get_params(deep=False)):
@@ -193,7 +189,9 @@ _LACKS: dict[str, Lack] = {
     "coordinates": _no_coordinates,
     "dense rows": _not_dense,
     "new points": lambda model, _: _closed(kernel_of(model)),
-    "a plan": _no_plan,
+    "a plan": lambda model, _: (
+        None if hasattr(model, "_plan") else "it has no solver to choose; just fit it."
+    ),
     "its own kernel": _nothing_to_tune,
 }
 
@@ -212,16 +210,17 @@ def require_vectors(kernel: Kernel, purpose: str, instead: str) -> None:
 
 def takes_sparse(model: Estimator) -> bool:
     """Whether the kernel of the next fit takes sparse rows, as far as it is one."""
-    kernel = _next_kernel(model)
+    kernel = next_kernel(model)
     return kernel is None or kernel.takes_sparse
 
 
 def kernel_of(model: Estimator) -> Kernel | None:
     """The kernel of the fit, or that of the next; None for nonsense, of which ``fit`` will tell."""
-    return model_of(model).subspace.kernel if "_model_" in vars(model) else _next_kernel(model)
+    return model_of(model).subspace.kernel if "_model_" in vars(model) else next_kernel(model)
 
 
-def _next_kernel(model: Estimator) -> Kernel | None:
+def next_kernel(model: Estimator) -> Kernel | None:
+    """The kernel of the next fit; None for nonsense."""
     try:
         return as_kernel(model.kernel)
     except (MercerError, AttributeError):

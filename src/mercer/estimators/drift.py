@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import KW_ONLY
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from mercer._base.numbers import check_count, fixed_rng
 from mercer._base.sklearn import Tags
 from mercer._base.types import Array, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_rows
-from mercer.estimators.base import Capabilities, Estimator, parts_in
+from mercer.estimators.base import Capabilities, Estimator
 from mercer.estimators.door import require_open, takes_sparse, verb
 from mercer.estimators.learning import learn, plan_of
 from mercer.estimators.subspace import OF_MODEL, SubspaceEstimator
@@ -161,12 +161,6 @@ class KernelDrift(Estimator):
     def _plan(self, kernel: Kernel, rows: Points) -> Plan:
         problem = Problem(kernel, rows, as_rule(None), fixed_rng(0))
         return plan_of(problem, Landmarks(self._count(len(rows))))
-
-    def _restore(self, state: dict[str, Any]) -> None:
-        told = parts_in(state)
-        super()._restore(state)
-        if told["subspace"] is not None:  # a pattern has none
-            self._set_model(Model.known(**told))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

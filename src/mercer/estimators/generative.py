@@ -17,7 +17,7 @@ from mercer._base.types import Array, ArrayLike, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_codes, check_rows
 from mercer.estimators.base import Capabilities, Estimator
 from mercer.estimators.door import verb
-from mercer.estimators.learning import learn, loaded, owned, plan_of, scores_of
+from mercer.estimators.learning import learn, owned, plan_of, scores_of
 from mercer.estimators.subspace import SubspaceEstimator
 from mercer.exceptions import DataError
 from mercer.generative import RKM, Density, FittedDensity
@@ -47,10 +47,8 @@ class GenerativeKernelPCA(SubspaceEstimator):
 
     Parameters
     ----------
-    n_components : int, float, rule or None, default=None
+    n_components, kernel
         As for :class:`~mercer.KernelPCA`.
-    kernel : str or Kernel, default="gaussian"
-        See :mod:`mercer.kernels`.
     eta : float, default=1.0
         η of the energy: hidden units are scaled so that ``HᵀH = η I``. Samples do not depend on it.
     density : str or Density, default="local"
@@ -144,7 +142,7 @@ class GenerativeKernelPCA(SubspaceEstimator):
         """Fit to rows that have been checked."""
         kernel, rng = as_kernel(self.kernel), self._rng()
         plan = self._plan(kernel, rows)
-        rows = loaded(rows, kernel) if plan.loads else rows
+        rows = kernel.points(rows.loaded().rows) if plan.loads else rows
         model = learn(Problem(kernel, rows, plan.rule, rng), plan)
         self._adopt(model, rows, np.asarray(scores_of(model, rows)), y, rng)
 

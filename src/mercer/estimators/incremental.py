@@ -187,16 +187,9 @@ class IncrementalKernelPCA(SubspaceEstimator):
         few = Few(some, kernel.exact(some.rows, points.rows))
         model, rounded = counted(model, as_rule(self.n_components), few)
         outside = model.unexplained + model.unexplained_error
-        report = Report(
-            solver=type(self).__name__,
-            reason=f"{self.n_samples_seen_} rows in chunks",
-            passes=1,
-            seconds=time.perf_counter() - started,
-            # What lies outside the span bounds each error: |A - PAP| <= its trace.
-            estimated_error=float(
-                (outside * model.trace + model.excess) / model.values[-1] + rounded.max()
-            ),
-            bytes=3 * 8 * self._features.size**2,
-            unexplained=model.unexplained,
-        )
+        # What lies outside the span bounds each error: |A - PAP| <= its trace.
+        error = float((outside * model.trace + model.excess) / model.values[-1] + rounded.max())
+        chunks, needed = f"{self.n_samples_seen_} rows in chunks", 3 * 8 * self._features.size**2
+        name, seconds = type(self).__name__, time.perf_counter() - started
+        report = Report(name, chunks, 1, seconds, estimated_error=error, bytes=needed)
         self._set_model(audited_model(model, few, rounded, None, report))

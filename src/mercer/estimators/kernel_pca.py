@@ -14,7 +14,7 @@ from mercer._base.types import Array, ArrayLike, Estimator, RowsLike, Seed, Targ
 from mercer.estimators._validation import check_rows, check_weight
 from mercer.estimators.base import Capabilities
 from mercer.estimators.door import verb
-from mercer.estimators.learning import learn, loaded, owned, plan_of, scores_of
+from mercer.estimators.learning import learn, owned, plan_of, scores_of
 from mercer.estimators.subspace import SubspaceEstimator
 from mercer.kernels import Kernel, as_kernel
 from mercer.model import ComponentRule, as_rule
@@ -187,7 +187,8 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         present, rows, weight = _present(rows, sample_weight)
         plan, crew = self._plan(kernel, rows), rows.crew()
         if plan.loads:
-            present, rows, weight = _present(loaded(rows, kernel), weight)  # read this once
+            rows = kernel.points(rows.loaded().rows)  # read this once
+            present, rows, weight = _present(rows, weight)
             plan = plan if present is None else self._plan(kernel, rows)
         with steps_to_callbacks(self):
             problem = Problem(kernel, rows, plan.rule, self._rng(), weight, self.center, crew)

@@ -10,7 +10,6 @@ import numpy as np
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, RowsLike
 from mercer.io import is_source
-from mercer.kernels import Kernel
 from mercer.model import Count, Model, Subspace
 from mercer.points import Points, Vectors
 from mercer.points.source import MemoryRows, Source
@@ -27,11 +26,6 @@ def learn(problem: Problem, plan: Plan) -> Model:
     """Kernel PCA of clean rows, as it was planned; nothing is checked, and nothing remembered."""
     kernel = problem.kernel.resolve(problem.X, problem.weight)
     return plan.fit(replace(problem, kernel=kernel, rule=plan.rule))
-
-
-def loaded(rows: Points, kernel: Kernel) -> Points:
-    """The same in memory, as what they are to the kernel."""
-    return kernel.points(rows[:]) if isinstance(rows, Source) else rows
 
 
 def relearn(subspace: Subspace, X: Array) -> tuple[Subspace, Array]:

@@ -57,8 +57,8 @@ class SparseKernelPCA(SubspaceEstimator):
         number of kernels follows from the data.
     n_components : int, float, rule or None, default=None
         As in :class:`~mercer.KernelPCA`; None keeps one component for each kernel.
-    kernel : str or Kernel, default="gaussian"
-        See :mod:`mercer.kernels`.
+    kernel, preimage
+        As in :class:`~mercer.KernelPCA`.
     refit : bool, default=True
         Components of the *data*'s covariance within the span of the chosen kernels, which
         reconstruct better at every number of components; False for the paper's components of the
@@ -67,8 +67,6 @@ class SparseKernelPCA(SubspaceEstimator):
         ``"greedy"``, ``"column_generation"`` (many rows), ``"em"``, ``"fast"`` and ``"mm"`` (the
         paper's iterations), ``"kmeans"`` (centres instead of rows), or an object of
         :mod:`mercer.sparse`.
-    preimage : str or PreImageSolver, default="auto"
-        How to get from feature space back to input space, see :mod:`mercer.preimage`.
     random_state : int, Generator, RandomState or None, default=None
         For column generation and k-means; the greedy optimiser draws no random numbers.
 
@@ -89,10 +87,7 @@ class SparseKernelPCA(SubspaceEstimator):
         As in :class:`~mercer.KernelPCA`, around the origin of feature space instead of the mean.
     n_fits_ : int
         Fits that the search for the noise took; 1 without a search.
-    subspace_ : Subspace
-    kernel_ : Kernel
-    report_ : Report
-    n_components_, n_features_in_, feature_names_in_
+    subspace_, kernel_, report_, n_components_, n_features_in_, feature_names_in_
 
     See Also
     --------

@@ -21,12 +21,12 @@ from mercer.estimators import base
 from mercer.estimators import relevance as measuring
 from mercer.estimators._validation import check_rows
 from mercer.estimators.base import Estimator, learnt
-from mercer.estimators.door import takes_sparse, verb
+from mercer.estimators.door import next_kernel, verb
 from mercer.estimators.learning import relearn
-from mercer.exceptions import DataError, ModelFileError, Remedy, warn
+from mercer.exceptions import DataError, Remedy, warn
 from mercer.io import Table, write_table
 from mercer.kernels import Kernel, as_kernel
-from mercer.model import Model, model_of
+from mercer.model import model_of
 from mercer.model.model import PARTS
 from mercer.points import Points, as_points
 from mercer.points.source import MemoryRows, as_source
@@ -599,21 +599,11 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
 
         return self._cached("filling", subspace, base.parameters_of(solver), choose)
 
-    def _restore(self, state: dict[str, Any]) -> None:
-        told = base.parts_in(state)
-        super()._restore(state)
-        if told["subspace"] is not None:  # else it was saved as a pattern
-            lacking = [name for name, part in told.items() if part is None and name != "residuals"]
-            if lacking:
-                raise ModelFileError(f"there is no {lacking[0]}_")
-            self._set_model(Model.known(**told))
-
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        kernel = as_kernel(self.kernel) if isinstance(self.kernel, str | Kernel) else None
-        tags.input_tags.pairwise = kernel.is_pairwise if kernel is not None else False
-        tags.input_tags.sparse = type(self).capabilities.sparse and takes_sparse(self)
-        tags.input_tags.allow_nan = type(self).capabilities.missing
+        tags, kernel, can = super().__sklearn_tags__(), next_kernel(self), type(self).capabilities
+        tags.input_tags.pairwise = kernel is not None and kernel.is_pairwise
+        tags.input_tags.sparse = can.sparse and (kernel is None or kernel.takes_sparse)
+        tags.input_tags.allow_nan = can.missing
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

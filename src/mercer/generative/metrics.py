@@ -95,15 +95,10 @@ def judge(
     seen = None if train is None else _table(train, "train")
     map_to = (lambda X: X) if features is None else features
     P, Q = map_to(A), map_to(B)
-    return SampleReport(
-        precision(P, Q, k),
-        recall(P, Q, k),
-        density(P, Q, k),
-        coverage(P, Q, k),
-        mmd2(A, B, kernel),
-        float("nan") if seen is None else float(nearest_distances(A, seen).mean()),
-        float("nan") if seen is None else float(nearest_distances(B, seen).mean()),
-    )
+    found = [measure(P, Q, k) for measure in (precision, recall, density, coverage)]
+    found.append(mmd2(A, B, kernel))
+    near = [np.nan if seen is None else float(nearest_distances(X, seen).mean()) for X in (A, B)]
+    return SampleReport(*found, *near)
 
 
 def precision(samples: RowsLike, real: RowsLike, k: int = 5) -> float:

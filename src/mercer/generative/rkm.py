@@ -264,12 +264,8 @@ def largest_step(points: Array) -> float:
 
 def _ends(span: ArrayLike) -> tuple[float, float]:
     pair = (-span, span) if isinstance(span, Real) else tuple(np.ravel(span))
-    if (
-        len(pair) != 2
-        or not all(isinstance(end, Real) for end in pair)
-        or not np.isfinite(pair).all()
-        or pair[0] == pair[1]
-    ):
+    is_pair = len(pair) == 2 and all(isinstance(end, Real) for end in pair)
+    if not is_pair or not np.isfinite(pair).all() or pair[0] == pair[1]:
         raise DataError(
             f"span={span!r}: give a positive number of standard deviations, or two different ones."
         )

@@ -9,6 +9,7 @@ from mercer._base.linalg import SQUARABLE
 from mercer._base.types import Array
 from mercer.exceptions import KernelError
 from mercer.gram.low_rank import LowRank, nystrom
+from mercer.gram.passes import Passes
 from mercer.kernels import Basis, Kernel
 from mercer.points import Points
 
@@ -41,6 +42,9 @@ def float32_holds(kernel: Kernel, points: Points) -> bool:
 
 class GramOperator(ABC):
     """A symmetric matrix that can multiply a block of vectors and tell its diagonal."""
+
+    #: How products are made, where that can be chosen.
+    passes: Passes | None = None
 
     @property
     def n(self) -> int:
@@ -96,7 +100,7 @@ class GramOperator(ABC):
         Of D A D with D = diag(root_weight), where that is given.
         """
         rows = self.packed_rows()
-        return None if rows is None else nystrom(rows, rank, rng, root_weight)
+        return None if rows is None else nystrom(rows, rank, rng, root_weight, self.passes)
 
     def scale(self) -> float:
         """The largest entry before anything was projected out: what rounding is relative to."""
@@ -114,9 +118,7 @@ class GramOperator(ABC):
     def can_refine(self) -> bool:
         """Whether the entries can be computed in a finer precision than they are."""
         rows = self.packed_rows()
-        if rows is None or self.precision != np.float32:
-            return False
-        return rows.points.has_finer_entries
+        return rows is not None and self.precision == np.float32 and rows.points.has_finer_entries
 
     def refined(self) -> "GramOperator":
         """The same with entries in full precision, where :attr:`can_refine`."""

@@ -1,14 +1,21 @@
-"""A pass over the rows that can be stopped at any moment and taken up again.
+"""Passes over the rows that can be stopped at any moment and taken up again.
 
-The file holds the landmarks, the sums so far and the position, together with a fingerprint of the
-data and of the parameters, and digests of the rows that the landmarks were chosen from and of the
-rows that have been summed: before the pass goes on they are read again and compared, so that old
-sums never meet new rows. It is replaced in one step, so that a kill at any moment leaves the last
-state or the one before. No pickle: an .npz archive, whose checksums tell of damage.
+The file of a pass holds the landmarks, the sums so far and the position, together with a
+fingerprint of the data and of the parameters, and digests of the rows that the landmarks were
+chosen from and of the rows that have been summed: before the pass goes on they are read again and
+compared, so that old sums never meet new rows. It is replaced in one step, so that a kill at any
+moment leaves the last state or the one before. No pickle: an .npz archive, whose checksums tell of
+damage.
+
+All that a near-exact solver does between its passes is quick and can be repeated to the last bit.
+So its file holds the products themselves: a fit that was stopped is computed again, with the
+products of the passes it had made read in the place of being computed.
 """
 
+import hashlib
 import json
 import os
+import shutil
 import time
 import zipfile
 import zlib
@@ -17,7 +24,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -140,6 +147,73 @@ class Checkpoint:
         files.write_atomic(self.path, lambda file: np.savez(file, **state))
         self._saved = time.monotonic()
         self._cost = self._saved - started
+
+
+class PassLog:
+    """The products of a fit in one file.
+
+    Parameters
+    ----------
+    path : path of the file
+    fingerprint : str
+        Of everything that the products depend on; a file with another one is refused.
+    rows : int
+        Their :func:`digest`; a file of other rows is refused.
+    rng : the fit's; of a fit that was stopped, the state that it began with
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], fingerprint: str, rows: int, rng: np.random.Generator
+    ) -> None:
+        self.path = Path(path)
+        self._done = 0
+        if self.path.exists():
+            state = read_state(self.path, fingerprint, ("rows", "rng"))
+            if state["rows"] != rows:
+                raise changed(self.path, "the rows")
+            rng.bit_generator.state = json.loads(state["rng"].tobytes())
+            return
+        seed = np.frombuffer(json.dumps(rng.bit_generator.state).encode(), dtype=np.uint8)
+        arrays: dict[str, Any] = {"header": header(fingerprint), "rng": seed, "rows": rows}
+        files.write_atomic(self.path, lambda file: np.savez(file, **arrays))
+
+    def product(self, V: Array, compute: Callable[[], Array]) -> Array:
+        """The next product: kept, or computed and kept."""
+        name, self._done = f"product{self._done}", self._done + 1
+        asked = np.frombuffer(hashlib.sha256(np.ascontiguousarray(V).data).digest(), np.uint8)
+        kept = read_arrays(self.path, (name + "_of", name))
+        if kept:
+            same = np.array_equal(kept[name + "_of"], asked) and kept[name].shape == V.shape
+            if not same:
+                other = "another processor or BLAS, or another number of its threads"
+                raise foreign(self.path, f"pass {self._done} was of other vectors: {other}")
+            return kept[name]
+        found = compute()
+        self._append({name + "_of": asked, name: found})
+        return found
+
+    def remove(self) -> None:
+        """The fit is done: nothing is left to resume."""
+        self.path.unlink(missing_ok=True)
+        files.remove_strays(self.path)
+
+    def _append(self, arrays: dict[str, Array]) -> None:
+        """A new file with all that the old one holds, member by member, and these."""
+        with (
+            zipfile.ZipFile(self.path) as before,
+            files.atomic_file(self.path) as file,
+            zipfile.ZipFile(file, mode="w") as after,
+        ):
+            for name in before.namelist():
+                with before.open(name) as old, _member(after, name) as new:
+                    shutil.copyfileobj(old, new, 1 << 20)
+            for name, array in arrays.items():
+                with _member(after, f"{name}.npy") as new:
+                    np.lib.format.write_array(new, array, allow_pickle=False)
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
+    return archive.open(name, mode="w", force_zip64=True)  # of a file that is replaced as a whole
 
 
 def header(fingerprint: str) -> Array:

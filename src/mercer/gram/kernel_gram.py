@@ -12,7 +12,6 @@ from scipy.linalg import get_blas_funcs
 from mercer._base import linalg, machine
 from mercer._base.types import Array, Precision
 from mercer.gram.base import GramOperator, float32_holds, in_range
-from mercer.gram.low_rank import LowRank, nystrom
 from mercer.gram.passes import Passes
 from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis, Kernel
@@ -146,11 +145,6 @@ class StreamedGram(KernelGram):
 
     def matmat(self, V: Array) -> Array:
         return self.passes.product(self.tiles, V.astype(self.dtype, copy=False), self.diag)
-
-    def low_rank(
-        self, rank: int, rng: np.random.Generator, root_weight: Array | None = None
-    ) -> LowRank | None:
-        return nystrom(self.basis, rank, rng, root_weight, self.passes)
 
     def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
         # BLAS sums for a block of columns in another order than for few; rows that are copies of

@@ -12,7 +12,7 @@ from mercer.exceptions import KernelError
 from mercer.kernels import require
 from mercer.kernels.base import Kernel, Origin, PackedParts
 from mercer.kernels.basis import Basis
-from mercer.kernels.dot_product import Cosine, Linear
+from mercer.kernels.dot_product import Cosine, Linear, along_sphere
 from mercer.kernels.radial import RadialKernel
 from mercer.kernels.width import sampled
 from mercer.points import Points, Vectors, as_points
@@ -257,11 +257,11 @@ class Normalized(_Composite):
 
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:
         unit = _unit(Z)
-        return self._along_sphere(Z, unit, self.kernel.gradient(unit, _unit(S), G))
+        return along_sphere(Z, unit, self.kernel.gradient(unit, _unit(S), G))
 
     def diag_gradient(self, Z: Array) -> Array:
         unit = _unit(Z)
-        return self._along_sphere(Z, unit, self.kernel.diag_gradient(unit))
+        return along_sphere(Z, unit, self.kernel.diag_gradient(unit))
 
     def slopes(self, X: Rows, S: Rows) -> tuple[Array, Array] | None:
         inner = self.kernel.slopes(_unit(X), _unit(S))
@@ -272,13 +272,6 @@ class Normalized(_Composite):
         x, s = (np.where(norm == 0, np.inf, norm) for norm in (x, s))
         Q = inner[1] / x[:, None]
         return -Q * Cosine().tile(X, S) / x[:, None], Q / s
-
-    @staticmethod
-    def _along_sphere(Z: Array, unit: Array, pull: Array) -> Array:
-        """``(I - ẑẑᵀ) pull / |z|``; nothing for a zero row."""
-        norm = np.einsum("ij,ij->i", Z, unit)[:, None]  # no squares, which might overflow
-        along = np.einsum("ij,ij->i", pull, unit)[:, None]
-        return np.asarray((pull - along * unit) / np.where(norm == 0, np.inf, norm))
 
 
 def _unit(X: Rows, dtype: Precision = None) -> Rows:

@@ -225,11 +225,7 @@ class Cosine(Kernel):
 
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:
         # d/dz (z·s/|z||s|) = (ŝ - ẑ (ẑ·ŝ)) / |z|
-        unit = Vectors(Z).unit().rows
-        pull = G @ Vectors(S).unit().rows
-        along = np.einsum("ij,ij->i", pull, unit)[:, None]
-        norm = np.einsum("ij,ij->i", Z, unit)[:, None]  # no squares, which might overflow
-        return np.asarray((pull - along * unit) / np.where(norm == 0, np.inf, norm))
+        return along_sphere(Z, Vectors(Z).unit().rows, G @ Vectors(S).unit().rows)
 
     def diag_gradient(self, Z: Array) -> Array:
         return np.zeros_like(Z)
@@ -239,6 +235,13 @@ class Cosine(Kernel):
         norms = (np.sqrt(Linear().diag(X))[:, None], np.sqrt(Linear().diag(S)))
         x, s = (np.where(norm == 0, np.inf, norm) for norm in norms)
         return -self.tile(X, S) / x**2, 1 / (x * s)
+
+
+def along_sphere(Z: Array, unit: Array, pull: Array) -> Array:
+    """``(I - ẑẑᵀ) pull / |z|``; nothing for a zero row."""
+    along = np.einsum("ij,ij->i", pull, unit)[:, None]
+    norm = np.einsum("ij,ij->i", Z, unit)[:, None]  # no squares, which might overflow
+    return np.asarray((pull - along * unit) / np.where(norm == 0, np.inf, norm))
 
 
 def _power(a: Array, degree: int) -> Array:

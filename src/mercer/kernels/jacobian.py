@@ -8,8 +8,6 @@ with two numbers for each pair of points. So a tile of P and Q serves all column
 left is one matrix product, :math:`Q [B_{ik} s_{ij}]_{i, (k, j)}`.
 """
 
-from typing import Any
-
 import numpy as np
 
 from mercer._base.machine import blocks
@@ -64,10 +62,11 @@ def jacobian(kernel: Kernel, X: Array, S: Rows, B: Array) -> Array:
         P, Q = kernel.slopes(*_rows(X, near))  # type: ignore[misc]
         PB += P @ B[tile]
         QB += Q @ B[tile]
-        if points.is_sparse:
-            _add_sparse(J, Q, near.for_user().T, B[tile])
-        else:
+        if not points.is_sparse:
             _add_points(J, Q, near.rows - middle, B[tile])
+            continue
+        for k, b in enumerate(B[tile].T):  # as many products by places as there are components
+            J[:, k] += (near.for_user().T @ (Q * b).T).T
     J += PB[:, :, None] * (X - middle)[:, None, :]
     if (PB + QB).any():  # of a radial kernel P = -Q
         J += (PB + QB)[:, :, None] * middle
@@ -98,9 +97,3 @@ def _add_points(J: Array, Q: Array, S: Array, B: Array) -> None:
     for part in blocks(q, max(1, COLUMNS // d)):
         columns = (B[:, part, None] * S[:, None, :]).reshape(len(S), -1)
         J[:, part] += (Q @ columns).reshape(n, -1, d)
-
-
-def _add_sparse(J: Array, Q: Array, transposed: Any, B: Array) -> None:
-    """The same for sparse points Sᵀ: as many products by places as there are components."""
-    for k in range(J.shape[1]):
-        J[:, k] += (transposed @ (Q * B[:, k]).T).T

@@ -55,7 +55,9 @@ def median_length(X: Rows, weight: Array | None = None) -> float:
         warn(f"{pairs}; {remedy}", DegenerateKernelWarning)
     if pair_weight is None:
         return float(np.sqrt(_middle(r2[apart]).mean()) * unit)
-    return float(np.sqrt(_weighted_median(r2[apart], pair_weight[apart])) * unit)
+    around = [0.5 - 1e-12, 0.5 + 1e-12]  # where two central values tie, both, as np.median does
+    middle = np.quantile(r2[apart], around, weights=pair_weight[apart], method="inverted_cdf")
+    return float(np.sqrt(middle.mean()) * unit)
 
 
 def variance_length(X: Rows, weight: Array | None = None) -> float:
@@ -158,9 +160,3 @@ def _direct(points: Array, pairs: Array) -> Array:
     j = pairs - i * (i - 1) // 2
     both = zip(points[i], points[j], strict=True)
     return np.array([pdist(pair, "sqeuclidean")[0] for pair in map(np.stack, both)])
-
-
-def _weighted_median(values: Array, weight: Array) -> float:
-    """The middle of the two central values where they tie, as np.median does."""
-    around = [0.5 - 1e-12, 0.5 + 1e-12]
-    return float(np.quantile(values, around, weights=weight, method="inverted_cdf").mean())

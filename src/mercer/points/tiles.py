@@ -9,7 +9,7 @@ It is also the seam for another device or a cluster: an implementation has to pr
 :meth:`Tiles.map_rows` for packed rows that live there, and a ``fill`` for them; nobody above asks
 for more. Sums of products in float32 have the same bits in whatever order they are added
 (:func:`add_rounded`); those in float64 depend on the number of threads by rounding only, and never
-on timing. :mod:`mercer.points.spread` hands the tiles of a symmetric product to other processes.
+on timing. :mod:`mercer.gram.passes` hands the tiles of a symmetric product to other processes.
 """
 
 from __future__ import annotations

@@ -11,20 +11,6 @@ from mercer.preimage.ridge import Ridge
 from mercer.preimage.shrunk import Shrunk
 from mercer.preimage.smoother import Smoother
 
-__all__ = [
-    "Auto",
-    "BoundPreImage",
-    "Combination",
-    "Distances",
-    "FixedPoint",
-    "Gradient",
-    "InverseDot",
-    "Nearest",
-    "PreImageSolver",
-    "PreImages",
-    "Ridge",
-    "Shrunk",
-    "Smoother",
-    "Status",
-    "as_preimage",
-]
+__all__ = ["Auto", "BoundPreImage", "Combination", "Distances", "FixedPoint", "Gradient"]
+__all__ += ["InverseDot", "Nearest", "PreImageSolver", "PreImages", "Ridge", "Shrunk", "Smoother"]
+__all__ += ["Status", "as_preimage"]

@@ -13,18 +13,8 @@ from mercer.solvers.lanczos import Lanczos
 from mercer.solvers.landmarks import Landmarks
 from mercer.solvers.plan import Plan
 
-__all__ = [
-    "Auto",
-    "Davidson",
-    "Dense",
-    "EigenSolver",
-    "Lanczos",
-    "Landmarks",
-    "Plan",
-    "Problem",
-    "Solver",
-    "as_solver",
-]
+__all__ = ["Auto", "Davidson", "Dense", "EigenSolver", "Lanczos", "Landmarks", "Plan", "Problem"]
+__all__ += ["Solver", "as_solver"]
 
 
 def as_solver(solver: str | Solver) -> Solver:

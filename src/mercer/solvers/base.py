@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 
 from mercer._base.config import Config
 from mercer._base.types import Array, Precision, Rows
@@ -27,6 +29,8 @@ from mercer.model import ComponentRule, Subspace, from_gram
 from mercer.model.model import Model, Report, Spectrum
 from mercer.points import Points
 from mercer.points.crew import Crew
+from mercer.points.source import as_source
+from mercer.points.sparse import SparseRows
 from mercer.solvers.audit import Finding, audit_rows, audit_scores, audit_spectrum, audited
 from mercer.solvers.plan import Plan
 from mercer.solvers.policy import (
@@ -93,15 +97,8 @@ class Problem:
         self, dtype: Precision, tile_dtype: Precision = None, *, keep: bool = False
     ) -> StreamedGram:
         """The Gram matrix by tiles, which are computed again in every product, or kept."""
-        return StreamedGram.from_rows(
-            self.kernel,
-            self.points,
-            dtype,
-            tile_dtype,
-            spot=self.spot,
-            keep=keep,
-            passes=self.passes,
-        )
+        matrix = self.kernel, self.points, dtype, tile_dtype
+        return StreamedGram.from_rows(*matrix, spot=self.spot, keep=keep, passes=self.passes)
 
     def loaded(self) -> Problem:
         """With the rows in memory, and the workers beside which they were."""
@@ -122,6 +119,17 @@ class Problem:
         weight = np.bincount(group, weights=self.weight).astype(np.float64)
         return replace(self, points=self.points.take(first), weight=weight), group
 
+    def fingerprint(self, *parts: Any) -> str:
+        """What a fit depends on, as a short text: a checkpoint of another fit is refused by it.
+
+        Of a look at the rows, of the kernel, the weights, and of what a solver adds.
+        """
+        weight = b"" if self.weight is None else self.weight.tobytes()
+        look, kernel = as_source(self.points).fingerprint(), describe(self.kernel)
+        digest = hashlib.sha256(weight).hexdigest()
+        everything = (look, self.n, self.d, str(self.dtype), kernel, *parts, digest)
+        return hashlib.sha256(repr(everything).encode()).hexdigest()
+
     @property
     def total(self) -> float:
         """The number of rows, or the sum of their weights."""
@@ -131,6 +139,18 @@ class Problem:
     def rank_limit(self) -> int:
         """The most components that can exist: centring takes one away."""
         return max(1, self.n - int(self.center))
+
+
+def describe(value: Any) -> str:
+    """Everything about a parameter, to the last bit: what ``repr`` shortens is written out."""
+    if isinstance(value, Config):
+        inner = sorted(value.get_params(deep=False).items())
+        return f"{type(value).__name__}({[(name, describe(part)) for name, part in inner]})"
+    if issparse(value) or isinstance(value, Points):
+        return repr([describe(part) for part in SparseRows.of(value).arrays()])
+    if isinstance(value, np.ndarray):
+        return hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+    return repr(value)
 
 
 class Solver(Config, ABC):
@@ -217,15 +237,10 @@ class EigenSolver(Solver):
             bytes=self.estimate_bytes(problem, q),
             converged=spectrum.converged,
         )
-        fit = Model.of(
-            self._subspace(problem, spectrum, q),
-            spectrum.values[:q].astype(problem.dtype, copy=False),
-            spectrum.residuals[:q].astype(problem.dtype, copy=False),
-            report,
-            rows=problem.total,
-            trace=trace,
-            of_gram=True,
-        )
+        subspace, total = self._subspace(problem, spectrum, q), problem.total
+        values = spectrum.values[:q].astype(problem.dtype, copy=False)
+        norms = spectrum.residuals[:q].astype(problem.dtype, copy=False)
+        fit = Model.of(subspace, values, norms, report, rows=total, trace=trace, of_gram=True)
         findings = _findings(problem, fit, spectrum, q)
         return replace(fit, report=audited(fit.report, findings))
 

@@ -20,14 +20,12 @@ from mercer._base.progress import announce
 from mercer._base.types import Array
 from mercer.exceptions import DataError
 from mercer.gram import GramOperator, LowRank, ProbedGram, UncenteredGram
-from mercer.gram.checkpoint import digest
-from mercer.gram.pass_log import PassLog
+from mercer.gram.checkpoint import PassLog, digest
 from mercer.gram.passes import Passes
 from mercer.model.model import Model, Spectrum, estimate_errors, rounding_errors
 from mercer.points.crew import Workers
-from mercer.solvers.base import TILES, VALUE, EigenSolver, Problem
+from mercer.solvers.base import TILES, VALUE, EigenSolver, Problem, describe
 from mercer.solvers.dense import Dense
-from mercer.solvers.fingerprint import describe, fingerprint_of
 from mercer.solvers.outside import Outside, outer_pairs
 from mercer.solvers.policy import rank_floor
 
@@ -116,7 +114,7 @@ class Davidson(EigenSolver):
             raise DataError("a checkpoint keeps vectors, not objects; fit without checkpoint=.")
         parts = problem.center, describe(problem.rule), self.tol, self.max_passes, self.n_landmarks
         rows = digest(slice(0, problem.n), problem.X)
-        return PassLog(self.checkpoint, fingerprint_of(problem, *parts), rows, problem.rng)
+        return PassLog(self.checkpoint, problem.fingerprint(*parts), rows, problem.rng)
 
     def solve(self, operator: GramOperator, k: int, rng: np.random.Generator) -> Spectrum:
         check_count("max_passes", self.max_passes)
@@ -220,16 +218,8 @@ class Davidson(EigenSolver):
             errors = errors + rounding
             # Another pass costs less than all of them once more with finer entries.
             is_open |= (errors > self.tol) & (rounding < self.tol / 2) & may_count
-        found = Spectrum(
-            ritz.values,
-            ritz.vectors,
-            residuals,
-            errors,
-            passes,
-            operator,
-            converged=not is_open.any(),
-            beyond=beyond,
-        )
+        pairs, settled = (ritz.values, ritz.vectors, residuals, errors), not is_open.any()
+        found = Spectrum(*pairs, passes, operator, converged=settled, beyond=beyond)
         return found, np.flatnonzero(is_open)
 
     def bind(self, problem: Problem) -> GramOperator:

@@ -94,18 +94,12 @@ class Lanczos(EigenSolver):
             return _project(operator.matmat(_project(v.reshape(n, 1), outside)), outside)[:, 0]
 
         action = LinearOperator((n, n), matvec=product, dtype=operator.dtype)
-        start = rng.standard_normal(n).astype(operator.dtype)
-        converged = True
+        start, converged = rng.standard_normal(n).astype(operator.dtype), True
+        restarts, width = self.max_iter or _restarts(n, k), _width(n, k)
         try:
             with lapack_threads(n):
                 values, vectors = eigsh(
-                    action,
-                    k,
-                    which="LA",
-                    tol=self.tol,
-                    maxiter=self.max_iter or _restarts(n, k),
-                    v0=start,
-                    ncv=_width(n, k),
+                    action, k, which="LA", tol=self.tol, maxiter=restarts, v0=start, ncv=width
                 )
         except ArpackNoConvergence as error:
             values, vectors, converged = error.eigenvalues, error.eigenvectors, False

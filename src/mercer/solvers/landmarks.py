@@ -2,7 +2,7 @@
 
 import os
 import time
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,7 @@ from mercer.landmarks import Given, LandmarkRule
 from mercer.model.model import Model, Report
 from mercer.points import Points
 from mercer.solvers.audit import audit_rows, audited
-from mercer.solvers.base import LAPACK, SUMS, Problem, Solver
-from mercer.solvers.fingerprint import describe, fingerprint_of
+from mercer.solvers.base import LAPACK, SUMS, Problem, Solver, describe
 from mercer.solvers.landmark_model import (
     Errors,
     Few,
@@ -128,12 +127,9 @@ class Landmarks(Solver):
     def _open_checkpoint(self, problem: Problem) -> Checkpoint | None:
         if self.checkpoint is None:
             return None
-        parts = (
-            problem.rule.guess(min(self.m, problem.rank_limit)),  # decides how sums are whitened
-            self.m,
-            describe(self.select),
-        )
-        return Checkpoint(self.checkpoint, fingerprint_of(problem, *parts))
+        leading = problem.rule.guess(min(self.m, problem.rank_limit))  # decides about whitening
+        fingerprint = problem.fingerprint(leading, self.m, describe(self.select))
+        return Checkpoint(self.checkpoint, fingerprint)
 
 
 def _bytes(m: int) -> int:
@@ -170,16 +166,10 @@ def _in_single(
 
 def _fit(model: LandmarkModel, errors: Errors, few: Few, started: float) -> Model:
     """The Model, with how it was found."""
-    report = Report(
-        solver="Landmarks",
-        reason="asked for",
-        passes=1,
-        seconds=time.perf_counter() - started,
-        # Rounding is looked at on few rows, and was four times as large once in 20,000 fits.
-        estimated_error=float((errors.truncated + 2 * errors.rounded).max()),
-        bytes=_bytes(len(model.mean)),
-        unexplained=model.unexplained,
-    )
+    # Rounding is looked at on few rows, and was four times as large once in 20,000 fits.
+    error = float((errors.truncated + 2 * errors.rounded).max())
+    seconds, needed = time.perf_counter() - started, _bytes(len(model.mean))
+    report = Report("Landmarks", "asked for", 1, seconds, estimated_error=error, bytes=needed)
     residuals = errors.residuals.astype(model.features.dtype)
     return audited_model(model, few, errors.rounded, residuals, report)
 
@@ -188,16 +178,10 @@ def audited_model(
     model: LandmarkModel, few: Few, rounded: Array, residuals: Array | None, report: Report
 ) -> Model:
     """The Model, audited on a few of the rows; ``rounded`` are errors of the eigenvalues."""
-    subspace = model.subspace()
+    subspace, values = model.subspace(), model.values.astype(model.features.dtype)
     findings = audit_rows(subspace, few.rows, model.values / model.weight, rounded, few.exact)
-    return Model.of(
-        subspace,
-        model.values.astype(model.features.dtype),
-        residuals,
-        audited(report, findings),
-        rows=model.weight,
-        trace=model.trace,
-    )
+    report = audited(replace(report, unexplained=model.unexplained), findings)
+    return Model.of(subspace, values, residuals, report, rows=model.weight, trace=model.trace)
 
 
 def _samples(

@@ -15,7 +15,7 @@ from mercer.kernels import Basis, DotProductKernel, Gaussian, Kernel, Polynomial
 from mercer.model import Subspace
 from mercer.points.tiles import Tiles
 from mercer.preimage import BoundPreImage, PreImages, PreImageSolver
-from mercer.solvers.fingerprint import describe
+from mercer.solvers.base import describe
 from mercer.testing.operators import about, assert_close, ensure
 
 #: A point that is said to have converged may still move by this share of the data's radius.
