@@ -67,18 +67,13 @@ class LandmarkFeatures:
     the features are computed in float64. Where it is too much there (a smooth kernel), directions
     of small variance are left out if the components wanted lie far above them; else features are
     whitened *before* they are summed, and the error is eps·√cond only, at twice the time.
-
-    Attributes
-    ----------
-    kernel, landmarks : k and Z
-    dtype : precision of the rows and of the result
-    leading : how many components will be wanted, if that is known
     """
 
     kernel: Kernel
-    landmarks: Rows
+    landmarks: Rows  #: Z
+    #: precision of the rows and of the result
     dtype: np.dtype = field(default_factory=lambda: np.dtype(np.float64))
-    leading: int | None = None
+    leading: int | None = None  #: how many components will be wanted, if that is known
 
     @cached_property
     def functions(self) -> Basis:

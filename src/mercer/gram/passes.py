@@ -97,20 +97,13 @@ def symmetric_matmat(
 
 @dataclass(frozen=True)
 class BlockProducts:
-    """What a worker computes of tiles between two strips of rows.
-
-    Attributes
-    ----------
-    fill, dtype, width : of the tiles
-    shift : what products are rounded by
-    kind : type of the sums
-    """
+    """What a worker computes of tiles between two strips of rows."""
 
     fill: Fill
-    dtype: np.dtype
+    dtype: np.dtype  #: of the tiles
     width: int
-    shift: float | None
-    kind: np.dtype
+    shift: float | None  #: what products are rounded by
+    kind: np.dtype  #: of the sums
 
     def __call__(
         self,

@@ -55,22 +55,14 @@ RowTiles = Iterator[tuple[slice, Array]]
 
 @dataclass(frozen=True)
 class Tiles:
-    """A matrix between two sets of packed rows that is never kept.
+    """A matrix between two sets of packed rows that is never kept."""
 
-    Attributes
-    ----------
-    fill : writes a tile
-    left, right : packed rows (n) and columns (m)
-    dtype : of the tiles; sums are in the type of what they are multiplied by
-    edge : rows and columns of a tile, by the type if not given
-    kept : tiles of a symmetric matrix from its first product on, if they shall be kept
-    """
-
-    fill: Fill
-    left: Packed
-    right: Packed
-    dtype: np.dtype
-    edge: int | None = None
+    fill: Fill  #: writes a tile
+    left: Packed  #: n packed rows
+    right: Packed  #: m packed columns
+    dtype: np.dtype  #: of the tiles; sums are in the type of what they are multiplied by
+    edge: int | None = None  #: rows and columns of a tile, by the type if not given
+    #: tiles of a symmetric matrix from its first product on, if they shall be kept
     kept: dict[tuple[int, int], Array] | None = None
 
     @property

@@ -17,24 +17,12 @@ from mercer.points.tiles import EDGE, Tiles
 
 @dataclass(frozen=True)
 class Images:
-    """What one sweep tells about a batch of b points.
+    """What one sweep tells about a batch of b points."""
 
-    Attributes
-    ----------
-    pull : (b, d) array
-        ``sum_i delta_i s_i`` in shifted coordinates.
-    weight : (b,) array
-        ``sum_i delta_i``: the denominator of eq. (10).
-    size : (b,) array
-        ``sum_i |delta_i|``: how much cancelled in the denominator.
-    value : (b,) array
-        ``sum_i gamma_i k(z, s_i)``, which eq. (10) raises.
-    """
-
-    pull: Array
-    weight: Array
-    size: Array
-    value: Array
+    pull: Array  #: (b, d) ``sum_i delta_i s_i`` in shifted coordinates
+    weight: Array  #: (b,) ``sum_i delta_i``: the denominator of eq. (10)
+    size: Array  #: (b,) ``sum_i |delta_i|``: how much cancelled in the denominator
+    value: Array  #: (b,) ``sum_i gamma_i k(z, s_i)``, which eq. (10) raises
 
     def __getitem__(self, rows: Array) -> Images:
         return Images(self.pull[rows], self.weight[rows], self.size[rows], self.value[rows])

@@ -384,7 +384,10 @@ def permutation(
         both = f"X has shape {rows.shape}, and the model {subspace.support.shape[1]} variables"
         raise DataError(f"{both}; give the rows of the fit.")
     d = rows.shape[1]
-    again, share = _fresh(model), explained_share(subspace, rows)
+    # Unfitted, with the kernel that the model has found, and a seed of its own.
+    again, share = numbers.seeded_copy(model, 0), explained_share(subspace, rows)
+    if "kernel" in again.get_params(deep=False):
+        again.set_params(kernel=subspace.kernel)
     drops, angles = np.empty((2, repeats, d))
     for j in progress.announced("permutation", range(d)):
         kept = rows[:, j].copy()
@@ -409,11 +412,3 @@ def subspace_angles(first: Subspace, second: Subspace) -> Array:
     products = (first.scores(second.support) + first.offset).T @ second.coef
     cosines = np.linalg.svd(products.astype(np.float64), compute_uv=False)
     return np.arccos(np.clip(cosines, 0, 1))
-
-
-def _fresh(model: Estimator) -> Any:
-    """An unfitted copy with the kernel that the model has found, and a seed of its own."""
-    copy = numbers.seeded_copy(model, 0)
-    if "kernel" in copy.get_params(deep=False):
-        copy.set_params(kernel=model.subspace_.kernel)
-    return copy

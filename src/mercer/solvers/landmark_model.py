@@ -23,29 +23,18 @@ from mercer.solvers.policy import NEGATIVE_LIMIT, noise_floor, refuse_magnitude,
 
 @dataclass(frozen=True)
 class LandmarkModel:
-    """Eigenpairs of the covariance of ``a(x) = Rᵀ k(Z, x)``, where Z are the landmarks.
-
-    Attributes
-    ----------
-    values, vectors : eigenpairs in the coordinates a, values as of the Gram matrix
-    mean : (r,) the mean of a
-    weight : number of rows, or the sum of their weights
-    square : products of the features, summed, as they were before whitening
-    trace : total variance, of which ``unexplained`` lies outside the span of the landmarks, give or
-        take ``unexplained_error`` by rounding
-    excess : what the span of an indefinite kernel holds beyond that
-    """
+    """Eigenpairs of the covariance of ``a(x) = Rᵀ k(Z, x)``, where Z are the landmarks."""
 
     features: LandmarkFeatures
-    values: Array
-    vectors: Array
-    mean: Array
-    weight: float
-    square: Array
-    trace: float
-    unexplained: float
-    unexplained_error: float
-    excess: float
+    values: Array  #: as of the Gram matrix
+    vectors: Array  #: in the coordinates a
+    mean: Array  #: (r,) of a
+    weight: float  #: number of rows, or the sum of their weights
+    square: Array  #: products of the features, summed, as they were before whitening
+    trace: float  #: total variance
+    unexplained: float  #: its share outside the span of the landmarks, ...
+    unexplained_error: float  #: ... give or take so much by rounding
+    excess: float  #: what the span of an indefinite kernel holds beyond the trace
 
     @classmethod
     def of(
@@ -111,18 +100,11 @@ RARE = 0.1
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows that stand for all.
-
-    Attributes
-    ----------
-    rows : p points
-    weight : (p,) what each stands for; they sum to that of all rows
-    share : 1 if these are all rows, 0 if they were drawn with replacement, by their weight
-    """
+    """Rows that stand for all."""
 
     rows: Points
-    weight: Array
-    share: float
+    weight: Array  #: (p,) what each stands for; they sum to that of all rows
+    share: float  #: 1 if these are all rows, 0 if they were drawn with replacement by their weight
 
     @classmethod
     def draw(cls, X: Points, weight: Array | None, size: int, rng: np.random.Generator) -> Sample:
@@ -165,17 +147,11 @@ def weighted_draw(weight: Array, size: int, rng: np.random.Generator) -> Array:
 
 @dataclass(frozen=True)
 class Errors:
-    """What is known of the errors of a model's q eigenvalues.
+    """What is known of the errors of a model's q eigenvalues."""
 
-    Attributes
-    ----------
-    rounded, truncated : (q,) relative errors, by rounding and by what the landmarks do not see
-    residuals : (q,) ``|A w - λ w|``
-    """
-
-    rounded: Array
-    truncated: Array
-    residuals: Array
+    rounded: Array  #: (q,) relative errors by rounding
+    truncated: Array  #: (q,) relative errors by what the landmarks do not see
+    residuals: Array  #: (q,) ``|A w - λ w|``
 
     @classmethod
     def of(cls, model: LandmarkModel, sample: Sample, rounded: Array) -> Errors:

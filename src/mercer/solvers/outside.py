@@ -44,18 +44,11 @@ ROUNDED = 1e-6
 
 @dataclass(frozen=True)
 class Outside:
-    """How much of a matrix A lies outside of V around each row.
+    """How much of a matrix A lies outside of V around each row."""
 
-    Attributes
-    ----------
-    operator : A
-    left : (n,) the diagonal of D where V is invariant
-    around : (n,) an estimate of the largest eigenvalue of D around each row
-    """
-
-    operator: ProbedGram
-    left: Array
-    around: Array
+    operator: ProbedGram  #: A
+    left: Array  #: (n,) the diagonal of D where V is invariant
+    around: Array  #: (n,) an estimate of the largest eigenvalue of D around each row
 
     @classmethod
     def of(cls, operator: ProbedGram, V: Array, W: Array) -> Outside:
