@@ -2,13 +2,7 @@
 
 from mercer._base.linalg import one_hot_groups
 from mercer.robust.filling import Filling, choose_filling, fill_missing, mixed_masks
-from mercer.robust.impute import (
-    GaussianRows,
-    Imputer,
-    fit_gaussian,
-    impute,
-    shrinkage,
-)
+from mercer.robust.impute import GaussianRows, Imputer, fit_gaussian, impute, shrinkage
 from mercer.robust.reweight import Hampel, Loss, Reweighting, Tukey, as_loss, reweight
 
 __all__ = ["Filling", "GaussianRows", "Hampel", "Imputer", "Loss", "Reweighting", "Tukey"]
