@@ -8,14 +8,18 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from mercer import exceptions
+
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "mercer"
 FILES = sorted(SOURCE.rglob("*.py"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 MAX_FILE_LINES = 310
 MAX_BODY_LINES = 60
@@ -212,6 +216,36 @@ def test_siblings_do_not_know_each_other():
     layers = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert '"(generative) | (novelty) | (relevance) | (robust) | (sparse)"' in layers
     assert '"(compat) | (testing) | (alternatives) | (tables)"' in layers
+
+
+def test_every_layer_is_there():
+    """In brackets a layer may be missing, as one is that has been renamed."""
+    (contract, *_) = PROJECT["tool"]["importlinter"]["contracts"]
+    layers = re.findall(r"\((\w+)\)", " ".join(contract["layers"]))
+    entries = {path.relative_to(SOURCE).parts[0].removesuffix(".py") for path in FILES}
+    assert sorted(layers) == sorted(entries - {"__init__"})
+
+
+#: Import name → distribution, where they differ; traitlets comes with anywidget.
+DISTRIBUTIONS = {"sklearn": "scikit-learn", "traitlets": "anywidget"}
+
+
+def test_every_import_is_declared():
+    """Of the core or of an extra; what another package happens to bring may go with it."""
+    project = PROJECT["project"]
+    texts = sum(project["optional-dependencies"].values(), project["dependencies"])
+    declared = {re.match(r"[\w-]+", text)[0] for text in texts}
+    modules = [node.module for _, node in nodes(ast.ImportFrom)]
+    modules += [name.name for _, node in nodes(ast.Import) for name in node.names]
+    imported = {module.partition(".")[0] for module in modules}
+    foreign = imported - sys.stdlib_module_names - {"mercer"}
+    assert {DISTRIBUTIONS.get(name, name) for name in foreign} <= declared
+
+
+def test_every_error_and_warning_is_public():
+    kinds = [kind for kind in vars(exceptions).values() if inspect.isclass(kind)]
+    ours = {kind.__name__ for kind in kinds if kind.__module__ == exceptions.__name__}
+    assert ours <= {*exceptions.__all__}
 
 
 def test_subspaces_are_built_in_one_layer():

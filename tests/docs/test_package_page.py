@@ -46,3 +46,19 @@ def test_one_version_everywhere():
     citation = (ROOT / "CITATION.cff").read_text()
     assert released[1] == mercer.__version__
     assert f"version: {released[1]}\ndate-released: {released[2]}\n" in citation
+
+
+def test_a_version_has_each_heading_once():
+    versions = re.split("^## ", (ROOT / "CHANGELOG.md").read_text(), flags=re.M)[1:]
+    assert len(versions) > 1
+    for version in versions:
+        headings = re.findall("^### .*", version, re.M)
+        assert sorted(headings) == sorted({*headings})
+
+
+def test_the_reference_names_what_users_construct():
+    """Of the catalogue it takes whole tables; pictures are listed by hand."""
+    reference = (ROOT / "docs" / "reference" / "index.rst").read_text()
+    tables = {*re.findall(r"\{(\w+)", reference)}
+    assert {"ESTIMATORS", "KERNELS", "PREIMAGES", "SOLVERS", "LANDMARK_RULES"} <= tables
+    assert {*re.findall(r"^   (\w+Display)$", reference, re.M)} == {*mercer.plots.__all__}

@@ -99,7 +99,7 @@ class Monitor(Estimator):
                 "or none."
             )
         self.detector_ = detector
-        if hasattr(detector, "n_features_in_"):  # objects have none
+        if "n_features_in_" in vars(detector):  # objects have none
             self.n_features_in_ = detector.n_features_in_
         self.statistics_ = Statistics.of(detector.score_)
         count = len(self.statistics_.names())
