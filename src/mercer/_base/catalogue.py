@@ -192,14 +192,7 @@ MOVED = {
 
 
 def load(place: str) -> Any:
-    """What stands at ``"module:name"``, imported now.
-
-    Examples
-    --------
-    >>> from mercer._base import catalogue
-    >>> catalogue.load(catalogue.KERNELS["gaussian"])(gamma=0.5)
-    Gaussian(gamma=0.5)
-    """
+    """What stands at ``"module:name"``, imported now."""
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)
 

@@ -12,16 +12,7 @@ Shown = TypeVar("Shown")
 
 @dataclass(frozen=True)
 class SmallTable:
-    """A title, and rows whose first cell is a name; as text, and as HTML for notebooks.
-
-    Examples
-    --------
-    >>> from mercer._base.small_table import SmallTable
-    >>> print(SmallTable("Plan", [("solver", "Dense"), ("memory", "2.2 MB")]))
-    Plan
-      solver  Dense
-      memory  2.2 MB
-    """
+    """A title, and rows whose first cell is a name; as text, and as HTML for notebooks."""
 
     title: str
     rows: Sequence[Sequence[str]]

@@ -5,9 +5,9 @@ from typing import Any
 import click
 
 from mercer.cli import options
-from mercer.cli.judge import _columns_of, _top
-from mercer.cli.models import load_model, seen_by
-from mercer.cli.options import Reading, console, tables
+from mercer.cli.judge import columns_of, top_columns
+from mercer.cli.models import load_model
+from mercer.cli.options import Reading, console, learnt, tables
 
 #: The exit status where a batch has drifted.
 DRIFTED = 6
@@ -33,7 +33,7 @@ def drift(model: str, data: tuple[str, ...], level: float | None, reading: Readi
     from mercer.novelty.drift import adjusted
 
     fitted = load_model(model, "test")
-    inner = seen_by(fitted)
+    inner = learnt.of_vectors(fitted)
     level = inner.level if level is None else level
     with console.progress():
         found = [_compared(fitted, inner, path, reading) for path in data]
@@ -50,17 +50,11 @@ def drift(model: str, data: tuple[str, ...], level: float | None, reading: Readi
 
 
 def _compared(fitted: Any, inner: Any, path: str, reading: Reading) -> dict[str, Any]:
-    import numpy as np
-
     with tables.open_input(path, reading, model=fitted) as table:
         rows = table.rows
         result = inner.test(rows)
         why = ""
         if hasattr(inner, "contributions"):
-            columns = np.array(_columns_of(fitted, table))
-            parts = np.maximum(inner.contributions(rows), 0)
-            names = list(dict.fromkeys(columns.tolist()))
-            sums = np.array([parts[columns == name].sum() for name in names])
-            why = _top(names, sums / max(sums.sum(), np.finfo(float).tiny))
+            (why,) = top_columns(inner.contributions(rows)[None], columns_of(fitted, table))
     facts = {"data": path, "rows": len(rows), "mmd_squared": result.statistic}
     return {**facts, "p_value": result.p_value, "why": why}

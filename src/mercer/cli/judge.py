@@ -1,6 +1,6 @@
 """``score``, ``novelty`` and ``relevance``: what a model says about rows, and about variables."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,8 @@ import click
 import mercer
 from mercer._base.types import Estimator
 from mercer.cli import options
-from mercer.cli.models import check_able, load_model, on_tables, seen_by
-from mercer.cli.options import OneOf, Output, Reading, console, tables
+from mercer.cli.models import check_able, load_model
+from mercer.cli.options import OneOf, Output, Reading, console, learnt, tables
 
 #: New rows that are explained, the newest ones.
 MOST_EXPLAINED = 1000
@@ -34,7 +34,7 @@ def score(model: str, data: str, reading: Reading) -> None:
     """
     fitted = load_model(model, "score", "reconstruct")
     with tables.open_input(data, reading, model=fitted) as table, console.progress():
-        found = mercer.selection.assess(seen_by(fitted), table)
+        found = mercer.selection.assess(learnt.of_vectors(fitted), table)
     if console.as_json(asdict(found)):
         return
     lines = {
@@ -45,7 +45,7 @@ def score(model: str, data: str, reading: Reading) -> None:
         "rows from their scores)",
         "feature space": f"{found.reconstruction_error:.6g} (mean squared distance)",
     }
-    console.summary(f"{type(seen_by(fitted)).__name__} on {data}", lines)
+    console.summary(f"{type(learnt.of_vectors(fitted)).__name__} on {data}", lines)
 
 
 #: Measured on 300 rows of four columns, normal ones and ones with long tails.
@@ -98,10 +98,11 @@ def novelty(
             "--false-alarm-rate needs --normal; otherwise the model has its own rate"
         )
     fitted = load_model(model)
-    if not hasattr(seen_by(fitted), "score_samples"):
+    detector = learnt.of_vectors(fitted)
+    found: int | None = None
+    if not hasattr(detector, "score_samples"):
         check_able(model, fitted, "reconstruction_error")
     tables.check_output(output, ["score"], labelled=reading.beside)
-    detector = seen_by(fitted)
     if normal is not None:
         detector = _calibrate(fitted, normal, reading, false_alarm_rate or 0.05)
     if outliers and not hasattr(detector, "p_values"):
@@ -110,16 +111,16 @@ def novelty(
         if outliers:
             detector = clone(detector).set_params(contamination="auto").fit(table.rows)
         judged = mercer.novelty.judge(detector, table)
-        found = int(judged.beside["new"].sum()) if hasattr(detector, "p_values") else None
-        if found is not None:
-            reasons = _reasons(detector, table, judged, _columns_of(fitted, table))
+        if hasattr(detector, "p_values"):
+            found = int(judged.beside["new"].sum())
+            reasons = _reasons(detector, table, judged, columns_of(fitted, table))
             ids = judged.beside.get(reading.id or "")
             place = _place_of(fitted, table, data) if ids is None else ids.__getitem__
             _remark_on_newest(judged, reasons, place)
             if why:
                 judged = replace(judged, beside=_beside(judged, reasons))
-        if found is not None and detector.contamination is None:
-            _remark_on_seen_rows(detector, table)
+            if detector.contamination is None:
+                _remark_on_seen_rows(detector, table)
     tables.write_output(output, judged)
     facts = {"output": str(output.path), "rows": len(judged.rows), "new": found}
     if output.path is None or not console.as_json(facts):
@@ -142,9 +143,9 @@ def _remark_on_seen_rows(detector: Any, table: Any) -> None:
         )
 
 
-def _columns_of(fitted: Estimator, table: Any) -> list[str]:
+def columns_of(fitted: Estimator, table: Any) -> list[str]:
     """The column behind each entry of the vectors that the model sees."""
-    if on_tables(fitted):
+    if isinstance(fitted, learnt.OnTables):
         return list(fitted.encoder_.groups_)
     return list(table.rows.columns or map(str, range(table.rows.shape[1])))
 
@@ -168,24 +169,27 @@ def _reasons(detector: Any, table: Any, judged: Any, columns: list[str]) -> Any:
     places = np.flatnonzero(new)
     places = np.sort(places[np.argsort(-score[places])[:MOST_EXPLAINED]])
     rows = mercer.io.MemoryRows(table.rows[places], table.rows.columns)
-    parts = np.maximum(detector.contributions(rows), 0.0)
-    names = list(dict.fromkeys(columns))
-    sums = np.column_stack([parts[:, np.array(columns) == name].sum(axis=1) for name in names])
-    shares = sums / np.maximum(sums.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    why[places] = [_top(names, share) for share in shares]
+    why[places] = top_columns(detector.contributions(rows), columns)
     return why.astype(str)
 
 
-def _top(names: list[str], shares: Any) -> str:
-    """``mass 61 %, bill 20 %``: the columns that do most of it, three at most."""
-    best = sorted(zip(-shares, names, strict=True))[:3]
-    shown = ", ".join(f"{name} {-share:.0%}" for share, name in best if -share >= 0.05)
-    return shown or "no column alone"
+def top_columns(contributions: Any, columns: Sequence[str]) -> list[str]:
+    """``mass 61 %, bill 20 %`` for each row: the columns that do most of it, three at most."""
+    import numpy as np
+
+    parts, names = np.maximum(contributions, 0.0), sorted({*columns})
+    sums = np.array([parts[:, np.array(columns) == name].sum(axis=1) for name in names])
+    shares = sums / np.maximum(sums.sum(axis=0), np.finfo(float).tiny)
+    lines = []
+    for share in shares.T:
+        best = [k for k in np.argsort(-share, kind="stable")[:3] if share[k] >= 0.05]
+        lines.append(", ".join(f"{names[k]} {share[k]:.0%}" for k in best) or "no column alone")
+    return lines
 
 
 def _place_of(fitted: Estimator, table: Any, data: str) -> Callable[[int], str]:
     """How a row is called: by its line of a text file, else by its number."""
-    if not on_tables(fitted):
+    if not isinstance(fitted, learnt.OnTables):
         return table.rows.place  # type: ignore[no-any-return]
     from mercer.io.look import TEXT, Look
 
@@ -205,7 +209,7 @@ def _calibrate(fitted: Estimator, normal: str, reading: Reading, rate: float) ->
     if hasattr(fitted, "p_values"):
         raise click.UsageError("--normal: the model has a threshold already")
     with tables.open_input(normal, replace(reading, keep=(), id=None), model=fitted) as table:
-        inner = seen_by(fitted)
+        inner = learnt.of_vectors(fitted)
         return mercer.KernelNovelty.from_fitted(inner, table.rows, false_alarm_rate=rate)
 
 
@@ -241,7 +245,8 @@ def relevance(
         raise click.UsageError("--intervals are available for shares only; leave --unit out")
     fitted = load_model(model, "relevance", "sensitivity")
     tables.check_output(output, ["overall"], labelled=True)
-    inner, groups = seen_by(fitted), fitted.encoder_.groups_ if on_tables(fitted) else None
+    inner = learnt.of_vectors(fitted)
+    groups = None if inner is fitted else fitted.encoder_.groups_
     if groups is not None and intervals:
         raise click.UsageError(
             "--intervals are available for single variables only, and a model of tables has groups"

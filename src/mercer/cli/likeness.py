@@ -8,9 +8,9 @@ import numpy as np
 from mercer._base.linalg import evenly
 from mercer._base.numbers import counted
 from mercer._base.types import Array, Estimator
-from mercer.cli.models import feature_names, on_tables, seen_by
 from mercer.estimators.generative import rows_to_mix
 from mercer.generative.densities import LARGEST
+from mercer.model.model import OnTables, names_of, of_vectors
 
 #: Rows that are drawn for the comparison where fewer are asked for, and columns that are shown.
 ENOUGH, SHOWN = 1000, 12
@@ -21,7 +21,7 @@ def likeness(fitted: Estimator, label: Any, seed: int, count: int) -> dict[str, 
 
     None for a model that does not keep rows to compare with.
     """
-    model = seen_by(fitted)
+    model = of_vectors(fitted)
     if (rows := rows_to_mix(model)) is None:
         return None
     if label is not None:
@@ -56,10 +56,10 @@ def lines(facts: Mapping[str, Any]) -> dict[str, str]:
 
 def _columns(fitted: Estimator, vectors: Array) -> dict[str, Array]:
     """Name → values, in the person's units; columns that the model does not see are left out."""
-    if on_tables(fitted):
+    if isinstance(fitted, OnTables):
         values, columns = fitted.encoder_.decode(vectors), fitted.encoder_.columns_
         return {name: values[name] for name in values if columns[name].width}
-    names = feature_names(fitted) or [f"x{j}" for j in range(vectors.shape[1])]
+    names = names_of(fitted) or [f"x{j}" for j in range(vectors.shape[1])]
     return dict(zip(names, vectors.T, strict=True))
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 import mercer
-from mercer.cli.models import Recipe, on_tables, seen_by
-from mercer.cli.options import Reading, console, tables
+from mercer.cli.models import Recipe
+from mercer.cli.options import Reading, console, learnt, tables
 
 map_option = click.option(
     "--map",
@@ -37,7 +37,7 @@ def fit_map(
 def save_map(fitted: Any, rows: Any, target: Path, started: float) -> None:
     """Write the model, and say what was chosen."""
     fitted.save(target)
-    model = seen_by(fitted)
+    model = learnt.of_vectors(fitted)
     back, sure = model.back_, model.certainty_
     facts = {
         "model": type(model).__name__,
@@ -73,10 +73,9 @@ def holds_map(path: Path) -> bool:
     return any("back.centres" in tensor.name for tensor in describe(path).tensors)
 
 
-def page_of(source: Path, places: Path | None, missing: str = "auto") -> Path:
+def page_of(source: Path, places: Path | None) -> Path:
     """The page of a map, written beside: of a model, or of rows and their map."""
     from mercer.live import write_html
-    from mercer.model import names_of
 
     target = Path(source.stem + ".html")
     ours = target.is_file() and b'"entry": "map_page"' in target.read_bytes()
@@ -85,14 +84,13 @@ def page_of(source: Path, places: Path | None, missing: str = "auto") -> Path:
         fitted = mercer.load(source)
     else:
         encoder = mercer.TableEncoder()
-        fitted, _ = fit_map(str(source), places, Reading(), encoder, missing, 0)
-    names = None if on_tables(fitted) else names_of(fitted)
+        fitted, _ = fit_map(str(source), places, Reading(), encoder, "auto", 0)
+    names = None if isinstance(fitted, learnt.OnTables) else learnt.names_of(fitted)
     return write_html(fitted, target, images=mercer.io.image_shape(names))
 
 
-def show_page(path: Path, no_browser: bool) -> None:
-    """Say where it is, and open it: the page needs no server."""
-    address = path.resolve().as_uri()
+def show_address(address: str, no_browser: bool) -> None:
+    """Say where a page is, and open it."""
     if not console.as_json({"url": address}):
         click.echo(address)
     if not no_browser:

@@ -12,7 +12,7 @@ from mercer._base import catalogue
 from mercer._base.spelling import similar_file
 from mercer._base.types import Estimator
 from mercer.cli.faults import Failure, NoModelFile
-from mercer.cli.options import DATA, OneOf, as_one, option, options_of, which_was_meant
+from mercer.cli.options import DATA, OneOf, as_one, learnt, option, options_of, which_was_meant
 
 
 def load_model(path: str, *abilities: str) -> Any:
@@ -25,7 +25,7 @@ def load_model(path: str, *abilities: str) -> Any:
 
 def check_able(path: str, model: Estimator, ability: str) -> None:
     """Refuse a model without this method, and name one that has it."""
-    inner = seen_by(model)
+    inner = learnt.of_vectors(model)
     if not hasattr(inner, ability):
         raise Failure(
             f"'{path}' holds a {type(inner).__name__}, which cannot {_WORDS[ability]}. Fit one "
@@ -61,25 +61,6 @@ def existing(path: str) -> str:
     for data in (file for file in rows if file.stem == Path(path).stem):
         guess = f"; fit it first: mercer fit {quote(str(data))} -o {quote(path)}"
     raise NoModelFile(f"there is no model file '{path}'{guess}")
-
-
-def feature_names(model: Estimator) -> list[str] | None:
-    """The names of the columns that the model was fitted to, if they had any."""
-    from mercer.model import names_of
-
-    return names_of(model)
-
-
-def on_tables(model: Estimator) -> bool:
-    """Whether it takes and gives tables of all kinds of columns."""
-    from mercer.model.model import OnTables
-
-    return isinstance(model, OnTables)
-
-
-def seen_by(model: Estimator) -> Any:
-    """The model of vectors inside a model of tables; any other as it is."""
-    return model.model_ if on_tables(model) else model
 
 
 KERNELS = [name for name in catalogue.KERNELS if name != "precomputed"]  # no columns of numbers

@@ -30,13 +30,14 @@ class _Late:
 if TYPE_CHECKING:
     from mercer.cli import console as console
     from mercer.cli import tables as tables
+    from mercer.model import model as learnt
     from mercer.tables import frames as frames
     from mercer.tables import missing as missing
     from mercer.tables import opening as opening
 else:
     console, tables = _Late("mercer.cli.console"), _Late("mercer.cli.tables")
     frames, opening = _Late("mercer.tables.frames"), _Late("mercer.tables.opening")
-    missing = _Late("mercer.tables.missing")
+    missing, learnt = _Late("mercer.tables.missing"), _Late("mercer.model.model")
 
 #: Endings of tables; written out, because --help shall not import the library.
 DATA = (
@@ -216,11 +217,8 @@ def force_option(help: str = "Replace an existing output.") -> Decorator:
 
 def output_folder(default: str, what: str) -> Decorator:
     """``--output`` for commands that fill a folder."""
-    kind, help = (
-        click.Path(file_okay=False, path_type=Path),
-        f"Folder for {what}; created if needed.",
-    )
-    return click.option("-o", "--output", type=kind, default=Path(default), help=help)
+    kind: Any = {"type": click.Path(file_okay=False, path_type=Path), "default": Path(default)}
+    return click.option("-o", "--output", help=f"Folder for {what}; created if needed.", **kind)
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from mercer._base.spelling import similar_file
 from mercer._base.types import Estimator, Targets
 from mercer.cli import maps, options
 from mercer.cli.faults import Failure
-from mercer.cli.models import feature_names, load_model, on_tables, seen_by
-from mercer.cli.options import OneOf, Reading, as_one, console, option, options_of, tables
+from mercer.cli.models import load_model
+from mercer.cli.options import OneOf, Reading, as_one, console, learnt, option, options_of, tables
 from mercer.cli.stop import stopped_by
 
 # What is drawn → (class of mercer.plots, what it shows); written out for --help.
@@ -123,7 +123,7 @@ def plot(
     if kind != "live":
         _pyplot()  # says what is missing before the model is read
     fitted = load_model(model)
-    if kind not in ("trust", "live") and isinstance(seen_by(fitted), mercer.MapModel):
+    if kind not in ("trust", "live") and isinstance(learnt.of_vectors(fitted), mercer.MapModel):
         raise Failure(f"'{model}' holds a map of another tool; draw it as trust, or as live.")
     with console.progress():
         if kind == "live":
@@ -164,9 +164,10 @@ def _draw(kind: str, fitted: Estimator, data: str | None, reading: Reading, styl
     from mercer.exceptions import warn
     from mercer.plots._tables import model_inside, nameless_rows
 
-    names = feature_names(fitted)
-    seen = fitted.encoder_.groups_ if on_tables(fitted) else names or ()
-    model = model_inside(fitted) if on_tables(fitted) else fitted
+    names = learnt.names_of(fitted)
+    model, seen = fitted, names or ()
+    if isinstance(fitted, learnt.OnTables):
+        model, seen = model_inside(fitted), fitted.encoder_.groups_
     display = _display(kind)
     takes = inspect.signature(display).parameters
     options = _options(kind, takes, style)
@@ -230,12 +231,12 @@ def _page(fitted: Estimator, data: str | None, reading: Reading, title: str) -> 
     from mercer.live.page import page_of
     from mercer.plots._tables import nameless_rows
 
-    names, encoder = feature_names(fitted), fitted.encoder_ if on_tables(fitted) else None
-    look: dict[str, Any] = {"names": names, "encoder": encoder, "title": title}
+    names = learnt.names_of(fitted)
+    look = {"names": names, "encoder": vars(fitted).get("encoder_"), "title": title}
     with tables.open_if_named(data, reading, fitted) as table, nameless_rows():
         rows, labels = (None, None) if table is None else (table.rows[:], table.label)
         images = mercer.io.image_shape(names)
-        return page_of(seen_by(fitted), rows, labels, images, **look).encode()
+        return page_of(learnt.of_vectors(fitted), rows, labels, images, **look).encode()
 
 
 @options.command(short_help="Explore data or a model in the browser.")
@@ -277,7 +278,8 @@ def explore(
         raise click.UsageError("--map is the map of some rows; name their file, too")
     model = source is not None and source.suffix == ".mercer"
     if source is not None and (places is not None or (model and maps.holds_map(source))):
-        maps.show_page(maps.page_of(source, places), no_browser)
+        page = maps.page_of(source, places).resolve()  # which needs no server
+        maps.show_address(page.as_uri(), no_browser)
         return
     for package in ("starlette", "uvicorn", "websockets"):
         require(package, "explore")
@@ -286,12 +288,7 @@ def explore(
     if token is None and not is_loopback(host):
         raise click.UsageError(f"others can reach '{host}'; give a secret with --token")
     with open_server(source, host=host, port=port, token=token) as served:
-        if not console.as_json({"url": served.url}):
-            click.echo(served.url)
-        if not no_browser:
-            import webbrowser
-
-            webbrowser.open(served.url)
+        maps.show_address(served.url, no_browser)
         console.remark("stop with Ctrl-C")
         with stopped_by(served.stop):
             served.run()

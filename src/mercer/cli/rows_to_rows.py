@@ -12,13 +12,13 @@ import click
 import mercer
 from mercer._base.types import Estimator, Names
 from mercer.cli import options
-from mercer.cli.models import feature_names, load_model, on_tables, seen_by
-from mercer.cli.options import Output, Reading, console, frames, opening, tables
+from mercer.cli.models import load_model
+from mercer.cli.options import Output, Reading, console, frames, learnt, opening, tables
 
 
 def _score_names(model: Estimator) -> list[str]:
     """What ``transform`` calls its columns."""
-    return [str(name) for name in seen_by(model).get_feature_names_out()]
+    return [str(name) for name in learnt.of_vectors(model).get_feature_names_out()]
 
 
 @options.command(short_help="Compute scores: project rows onto the components.")
@@ -26,7 +26,7 @@ def _score_names(model: Estimator) -> list[str]:
 def transform(model: str, **how: Any) -> None:
     """Project the rows of DATA onto the components of MODEL."""
     fitted = load_model(model, "transform")
-    _convert(seen_by(fitted).transform, _score_names(fitted), model=fitted, **how)
+    _convert(learnt.of_vectors(fitted).transform, _score_names(fitted), model=fitted, **how)
 
 
 @options.command(short_help="Turn scores back into rows.")
@@ -39,12 +39,12 @@ def inverse(model: str, data: str, **how: Any) -> None:
     fitted = _with_digits(load_model(model, "inverse_transform"))
     names = _score_names(fitted)
     try:
-        if on_tables(fitted):
+        if isinstance(fitted, learnt.OnTables):
             with tables.open_input(data, how["reading"], like=names) as scores:
                 _give(fitted.inverse_transform(scores.rows[:]), scores.beside, how["output"])
             return
         how |= {"data": data, "like": names, "width": fitted.n_features_in_}
-        _convert(lambda rows: fitted.inverse_transform(rows.X), feature_names(fitted), **how)
+        _convert(lambda rows: fitted.inverse_transform(rows.X), learnt.names_of(fitted), **how)
     except ColumnsError as error:  # rows where scores belong
         shown = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
         what = f"'{data}' does not hold the scores of this model, {shown}"
@@ -145,11 +145,11 @@ def _what_was_filled(before: Counter[str], after: Counter[str]) -> str:
 def _to_same_columns(fitted: Estimator, function: Callable[[Any], Any], **how: Any) -> None:
     """Rows that become rows of the same columns."""
     fitted = _with_digits(fitted)
-    if not on_tables(fitted):
+    if not isinstance(fitted, learnt.OnTables):
         width = fitted.n_features_in_
         if _is_text(how["data"]) and console.asked_for("digits") != "all":
             function = _with_decimals_of_rows(function)
-        _convert(function, feature_names(fitted), model=fitted, width=width, **how)
+        _convert(function, learnt.names_of(fitted), model=fitted, width=width, **how)
         return
     reading = how["reading"]
     with tables.located(how["data"], reading) as look:
@@ -160,7 +160,7 @@ def _to_same_columns(fitted: Estimator, function: Callable[[Any], Any], **how: A
 
 def _with_digits(fitted: Estimator) -> Estimator:
     """The model; one of tables gives its numbers with all digits if that is asked for."""
-    if on_tables(fitted) and console.asked_for("digits") == "all":
+    if isinstance(fitted, learnt.OnTables) and console.asked_for("digits") == "all":
         fitted.encoder_.keep_all_digits()
     return fitted
 
@@ -239,9 +239,9 @@ def sample(model: str, count: int, label: str | None, seed: int, output: Output)
     from mercer.cli.likeness import likeness, lines
 
     fitted = load_model(model, "sample")
-    names, mixed = feature_names(fitted), on_tables(fitted)
+    names, mixed = learnt.names_of(fitted), isinstance(fitted, learnt.OnTables)
     tables.check_output(output, names, labelled=mixed and not fitted.encoder_.is_numeric_)
-    wanted = None if label is None else _class_of(seen_by(fitted), label)
+    wanted = None if label is None else _class_of(learnt.of_vectors(fitted), label)
     with console.progress():
         rows = fitted.sample(count, label=wanted, random_state=seed)
     table, in_memory = mercer.io.Table, mercer.io.MemoryRows

@@ -17,12 +17,12 @@ from mercer._base.files import is_device
 from mercer._base.types import Array, Estimator, Names
 from mercer.cli.console import as_json, asked_for, progress, remark, size_of
 from mercer.cli.faults import Failure
-from mercer.cli.models import feature_names, on_tables
 from mercer.cli.options import Output, Reading, frames, missing, opening
 from mercer.exceptions import DataError, said
 from mercer.io import Table, check_sink, open_table, spooled, write_stream, write_table
 from mercer.io.files import COMPRESSED, names_text, open_plain, plain_name
 from mercer.io.look import SHEETS, TEXT, Look
+from mercer.model.model import OnTables, names_of
 from mercer.points.source import MemoryRows
 
 #: More columns than this are described by their kinds, not one by one.
@@ -43,10 +43,10 @@ def open_input(
     Those of ``model``, if there is one; a model of tables gets the vectors that it makes of them.
     """
     if model is not None:
-        like = feature_names(model)
+        like = names_of(model)
     fill = _Fill(model, data) if model is not None and not allow_nan else None
     with located(data, reading) as look:
-        if on_tables(model):
+        if isinstance(model, OnTables):
             table = opening.vectors_for(model, look, choice_of(look, reading))
             yield table if fill is None else table.map(fill, table.rows.shape[1], None)
             return

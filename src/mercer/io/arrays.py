@@ -167,9 +167,8 @@ class ZarrRows(Source):
             if not hasattr(self._array, "chunks"):  # a group
                 names = sorted(self._array.array_keys())
                 self._array = self._array[_picked(names, path, array)]
-        self.dtype = floating_type(self._array.dtype, f"'{path}'")
-        self.shape = table_shape(tuple(self._array.shape), f"'{path}'")
-        with decoding(path, "Zarr store"):
+            self.dtype = floating_type(self._array.dtype, f"'{path}'")
+            self.shape = table_shape(tuple(self._array.shape), f"'{path}'")
             self._check_size()
 
     def _check_size(self) -> None:

@@ -79,12 +79,13 @@ class DaskRows(Source):
     ) -> Iterator[Result]:
         """The sum of ``function(rows, block)`` over batch after batch of partitions, in order."""
         task = self._dask.delayed(_on_partition, pure=False)
+        total = self._dask.delayed(_total, pure=False)
         shared = self._dask.delayed(function)  # sent to each worker once, not with every task
         starts = [rows.start for rows in self._partitions]
         pairs = zip(starts, self.collection.to_delayed()[:, 0], strict=True)
         parts = [task(shared, start, part, self.columns) for start, part in pairs]
         for batch in range(first, self.n_steps):
-            yield self._compute(self._tree(parts[batch * BATCH : (batch + 1) * BATCH]))
+            yield self._compute(_tree(total, parts[batch * BATCH : (batch + 1) * BATCH]))
 
     def apply(self, function: Callable[[Array], Array], width: int, dtype: Precision) -> Any:
         """A lazy dask array of ``function(block)``, computed where the rows are."""
@@ -110,12 +111,6 @@ class DaskRows(Source):
             return require("distributed", "cluster").default_client()
         except (ImportError, ValueError):
             return None
-
-    def _tree(self, parts: Sequence[Any]) -> Any:
-        total = self._dask.delayed(_total, pure=False)
-        while len(parts) > 1:
-            parts = [total(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
-        return parts[0]
 
     def _compute(self, lazy: Any) -> Any:
         with one_blas_thread(), _failures():  # for schedulers that work in this process
@@ -164,7 +159,7 @@ class DaskCrew(Crew):
         for (i, j), future in zip(places, both, strict=True):
             for side, place in enumerate((i, j)[: 1 + (i != j)]):
                 parts.setdefault(place, []).append(self.keep(getitem, [future], [side])[0])
-        sums = {place: self._added(some) for place, some in parts.items()}
+        sums = {place: _tree(self._total, some) for place, some in parts.items()}
         for done, future in enumerate(both):
             self._wait(future)
             announce("tiles", done + 1, len(both))
@@ -189,11 +184,8 @@ class DaskCrew(Crew):
         if self._client.status != "running":
             raise _gave_up(f"the scheduler is gone, the client is {self._client.status}")
 
-    def _added(self, parts: list[Any]) -> Any:
-        while len(parts) > 1:
-            groups = [parts[i : i + FAN_IN] for i in range(0, len(parts), FAN_IN)]
-            parts = self.keep(_total, groups)
-        return parts[0]
+    def _total(self, parts: Sequence[Any]) -> Any:
+        return self.keep(_total, [parts])[0]
 
 
 @contextmanager
@@ -236,6 +228,13 @@ def _on_partition(
     chunks = blocks(len(partition), CHUNK) or [slice(0, 0)]
     places = [slice(start + rows.start, start + rows.stop) for rows in chunks]
     return _total(map(function, places, (partition[rows] for rows in chunks)))
+
+
+def _tree(total: Callable[[Sequence[Any]], Any], parts: Sequence[Any]) -> Any:
+    """The sum of all, in a tree of fixed shape."""
+    while len(parts) > 1:
+        parts = [total(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
+    return parts[0]
 
 
 def _total(parts: Iterable[Any]) -> Any:

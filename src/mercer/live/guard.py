@@ -57,20 +57,7 @@ class Rules:
 
 
 def refusal(scope: Scope, rules: Rules) -> tuple[int, str] | None:
-    """Status and reason, if a request must not pass; a pure function of its first lines.
-
-    Examples
-    --------
-    >>> rules = Rules(8000, "secret", 1000)
-    >>> scope = {
-    ...     "type": "http",
-    ...     "method": "GET",
-    ...     "query_string": b"token=secret",
-    ...     "headers": [(b"host", b"evil.example:8000")],
-    ... }
-    >>> refusal(scope, rules)
-    (400, 'this server has another name; open the address that it printed.')
-    """
+    """Status and reason, if a request must not pass; a pure function of its first lines."""
     headers: dict[bytes, list[str]] = {}
     for name, value in scope["headers"]:
         headers.setdefault(name.lower(), []).append(value.decode("latin-1"))

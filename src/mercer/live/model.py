@@ -220,7 +220,8 @@ def describe(
         "columns": None if encoder is None else column_facts(encoder),
         "names": _names(model, names, X, rows.shape[1]),
         "shares": None if shares is None else shares.astype(float).tolist(),
-        **_way_back(back),
+        "power": getattr(back, "power", None),  # of shrunk scores
+        "smooths": back.n_neighbors if isinstance(back, Smoother) else None,
         "median": _median(rows),
         "imageShape": None if shape is None else list(shape),
         "limits": _limits(rows),
@@ -237,12 +238,6 @@ def describe(
     }
     label_facts, label_arrays = _labels(labels, len(rows))
     return LiveModel({**facts, **label_facts}, {**arrays, **label_arrays})
-
-
-def _way_back(solver: Any) -> dict[str, Any]:
-    """The power of shrunk scores, and the neighbours of the smoother; None where there is none."""
-    smooths = solver.n_neighbors if isinstance(solver, Smoother) else None
-    return {"power": getattr(solver, "power", None), "smooths": smooths}
 
 
 def _model_arrays(small: Subspace, shift: Array) -> dict[str, Array]:
@@ -272,18 +267,13 @@ def _row_arrays(
     q = min(Z.shape[1], small.n_components)
     shown = max(min(q, MOST_SCORES // n), min(q, 2))
     arrays = {"scores": Z[:, :shown], "error": error}
-    if not _is_support(rows, small):
+    if rows is not small.support and not np.array_equal(rows, small.support):
         # Where the support lies: a pre-image from scores alone begins at the nearest of its points.
         names = "supportScores", "supportResidual"
         arrays |= zip(names, small.scores_and_residual(small.support), strict=True)
         if n * d <= MOST_ROWS:
             arrays["rows"] = rows.astype(np.float64) - shift
     return {name: array.astype(np.float32) for name, array in arrays.items()}
-
-
-def _is_support(rows: Array, subspace: Subspace) -> bool:
-    support = subspace.support
-    return rows is support or (rows.shape == support.shape and np.array_equal(rows, support))
 
 
 def _linear(rows: Array, shift: Array) -> dict[str, Array]:

@@ -14,15 +14,7 @@ MOST_LISTED = 200
 
 
 def plan_of(table: Table, encoder: TableEncoder | None) -> dict[str, Any]:
-    """Rows, columns with their kinds, why some are left out, and the column of classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mercer.io import MemoryRows
-    >>> plan_of(Table(MemoryRows(np.eye(3), ("a", "b", "c"))), None)["columns"][0]
-    {'name': 'a', 'kind': 'number', 'left_out': None}
-    """
+    """Rows, columns with their kinds, why some are left out, and the column of classes."""
     n, d = table.rows.shape
     label = next(iter(table.beside), None)
     if encoder is None:

@@ -71,13 +71,6 @@ def kernel_spec(kernel: Kernel) -> dict[str, Any]:
     It is f(scale · u(x, y)), where ``of`` says what u is: the squared ``"distance"``, the ``"dot"``
     product, the ``"cosine"``; or the exponential of a sum over ``"entries"`` of a traced cost.
     ``nodes`` hold f and its slope, or the cost and its slope.
-
-    Examples
-    --------
-    >>> from mercer.kernels import Gaussian
-    >>> spec = kernel_spec(0.5 * Gaussian(width=2.0))
-    >>> spec["name"], spec["factor"], spec["kernel"]["nodes"]
-    ('scaled', 0.5, [['Argument'], ['Exp', 0]])
     """
     if isinstance(kernel, kernels.Sum | kernels.Product):
         name = "sum" if isinstance(kernel, kernels.Sum) else "product"
@@ -157,14 +150,7 @@ class Wanted:
 
     @staticmethod
     def read(given: Any) -> "Wanted":
-        """Check what a page sent; :class:`~mercer.exceptions.DataError` says what is wrong.
-
-        Examples
-        --------
-        >>> Wanted.read({"data": "no id"})
-        Traceback (most recent call last):
-        mercer.exceptions.DataError: data must be the id of an upload.
-        """
+        """Check what a page sent; :class:`~mercer.exceptions.DataError` says what is wrong."""
         if not isinstance(given, dict) or not {*given} <= {*Wanted.__dataclass_fields__}:
             raise DataError(f"a fit takes {', '.join(Wanted.__dataclass_fields__)}.")
         wanted = Wanted(**{"data": "", **given})
@@ -212,14 +198,7 @@ class Wanted:
 
 
 def read_message(text: str) -> dict[str, Any]:
-    """One message of the page: an object with a number ``id``.
-
-    Examples
-    --------
-    >>> read_message('{"id": 1e999}')
-    Traceback (most recent call last):
-    mercer.exceptions.DataError: a message is an object with a whole number as its id.
-    """
+    """One message of the page: an object with a number ``id``."""
     try:
         message = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -119,7 +119,8 @@ def do(job: Job, show_plan: Callable[[dict[str, Any]], None] | None = None) -> b
             live = describe(model, images=image_shape(names_of(model)), title=job.name)
         else:
             opened = open_upload(job.source, job.wanted, job.folder)
-            plan = _planned(opened, job.wanted)
+            estimator = job.wanted.make(opened.table.rows[:])
+            plan = plan_of(opened.table, opened.encoder) | solver_of(estimator, opened.table)
             if show_plan is not None:
                 show_plan(plan)
             if job.wanted.ask and plan.get("solver", {}).get("seconds", 0) > LONG:
@@ -134,12 +135,6 @@ def do(job: Job, show_plan: Callable[[dict[str, Any]], None] | None = None) -> b
     with atomic_file(job.folder / PAGE) as file:
         file.write(payload(live))
     return True
-
-
-def _planned(opened: Opened, wanted: Wanted) -> dict[str, Any]:
-    """What the fit would do: with the columns, and by which solver."""
-    model = wanted.make(opened.table.rows[:])
-    return plan_of(opened.table, opened.encoder) | solver_of(model, opened.table)
 
 
 def open_upload(source: Path, wanted: Wanted, folder: Path) -> Opened:

@@ -34,15 +34,7 @@ def linear_pca(X: Array) -> tuple[Array, Array, Array]:
 
 
 def angle_between(a: Array, b: Array) -> float:
-    """Angle of two lines, in degrees.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mercer.papers.baran2018 import angle_between
-    >>> round(angle_between(np.array([1.0, 0.0]), np.array([-1.0, -1.0])))
-    45
-    """
+    """Angle of two lines, in degrees."""
     cosine = abs(float(a @ b)) / float(np.linalg.norm(a) * np.linalg.norm(b))
     return float(np.degrees(np.arccos(min(1.0, cosine))))
 

@@ -36,13 +36,6 @@ def three_clusters(seed: int = 0, per_cluster: int = 30) -> tuple[Array, Array]:
     Returns
     -------
     (n, 2) points and (n,) labels
-
-    Examples
-    --------
-    >>> from mercer.papers.tipping2001 import three_clusters
-    >>> X, labels = three_clusters()
-    >>> X.shape, labels.max() + 1
-    ((90, 2), np.int64(3))
     """
     rng = fixed_rng(seed)
     labels = np.repeat(np.arange(len(CENTRES)), per_cluster)
@@ -59,13 +52,6 @@ def figure2(X: Array) -> SparseKernelPCA:
 
     The paper shows nine kernels. That is one draw of the data: over draws the optimum has between 4
     and 11, seven on average, and an iteration that is stopped early shows more.
-
-    Examples
-    --------
-    >>> from mercer.papers.tipping2001 import figure2, three_clusters
-    >>> model = figure2(three_clusters()[0])
-    >>> len(model.support_indices_)
-    8
     """
     return SparseKernelPCA(noise=NOISE, kernel=Gaussian(width=WIDTH), refit=False).fit(X)
 

@@ -83,7 +83,9 @@ class TrustDisplay(base.Display):
         self.ax_ = ax = base.axes_or_new(ax, figsize=(6.0, 4.4))
         # In the order of the rows: neither the torn nor the whole lie on top.
         look: dict[str, Any] = {"s": 9, "linewidths": 0, "cmap": "coolwarm_r", "vmin": 0, "vmax": 1}
-        self.points_ = ax.scatter(*self._axes_of(), c=self.trust, **look)
+        # A map of one coordinate has the trust itself beside it.
+        x, y = self.places[:, 0], self.places[:, 1] if self.places.shape[1] > 1 else self.trust
+        self.points_ = ax.scatter(x, y, c=self.trust, **look)
         ax.set(xlabel=self._name(0), ylabel=self._name(1))
         ax.set_title(self._words(), fontsize="medium")
         self.bar_ = ax.figure.colorbar(self.points_, ax=ax, ticks=[0, 0.25, 0.5, 0.75, 1])
@@ -91,10 +93,6 @@ class TrustDisplay(base.Display):
         self.bar_.set_label("torn apart  ←  nearest rows that stay near  →  kept")
         base.tidy(ax)
         return self
-
-    def _axes_of(self) -> tuple[Array, Array]:
-        """Two coordinates; a map of one has the trust itself beside it."""
-        return self.places[:, 0], self.places[:, 1] if self.places.shape[1] > 1 else self.trust
 
     def _name(self, k: int) -> str:
         q = self.places.shape[1]

@@ -76,8 +76,10 @@ class Encoder:
                 return self._scalar(value, name)
             case None | bool() | int() | str():
                 return value
+            case float() if math.isnan(value):
+                raise ModelFileError(f"{name} is NaN; fit the model again.")
             case float():
-                return _float(value, name)
+                return value if math.isfinite(value) else {"float": str(value)}
             case np.ndarray():
                 return self._array(value, name)
             case list():
@@ -284,9 +286,3 @@ def _names_of(cls: type) -> list[str]:
     if issubclass(cls, BaseEstimator):
         return cls._get_param_names()
     return [part.name for part in fields(cls)] if is_dataclass(cls) else []
-
-
-def _float(value: float, name: str) -> Tagged | float:
-    if math.isnan(value):
-        raise ModelFileError(f"{name} is NaN; fit the model again.")
-    return value if math.isfinite(value) else {"float": str(value)}

@@ -122,7 +122,11 @@ def header_of(reader: Reader) -> dict[str, Any]:
     header: dict[str, Any] = dict(texts)
     for name in ("libraries", "data", "model"):
         header[name] = parse_json(texts[name], reader.error)
-    if not _are_versions(header["libraries"]) or not _is_fingerprint(header["data"]):
+    known = header["libraries"]
+    versions = (*known, *known.values()) if isinstance(known, dict) else (None,)
+    # Nothing that a terminal would take for a command.
+    plain = all(isinstance(text, str) and text.isprintable() for text in versions)
+    if not plain or not _is_fingerprint(header["data"]):
         raise reader.error("its header does not say where it comes from")
     model = header["model"]
     if not isinstance(model, dict) or model.get("object") != texts["class"]:
@@ -130,12 +134,6 @@ def header_of(reader: Reader) -> dict[str, Any]:
     if not all(isinstance(model.get(part), dict) for part in ("with", "state")):
         raise reader.error(f"its {texts['class'][:80]!r} has no parameters")
     return header
-
-
-def _are_versions(value: object) -> bool:
-    texts = (*value, *value.values()) if isinstance(value, dict) else (None,)
-    # Nothing that a terminal would take for a command.
-    return all(isinstance(text, str) and text.isprintable() for text in texts)
 
 
 def _is_fingerprint(value: Any) -> bool:
