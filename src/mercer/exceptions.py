@@ -112,6 +112,9 @@ class UnavailableError(KernelError, AttributeError):
 class ModelFileError(MercerError):
     """A model file is damaged, foreign, or of a version that this library does not read."""
 
+    #: The file, where the message names it.
+    path: object = None
+
 
 class MissingModelError(ModelFileError, FileNotFoundError):
     """There is no such model file; a ``FileNotFoundError``, too."""

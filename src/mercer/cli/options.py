@@ -30,10 +30,12 @@ class _Late:
 if TYPE_CHECKING:
     from mercer.cli import console as console
     from mercer.cli import tables as tables
-    from mercer.model import model as learnt
+    from mercer.model import model
     from mercer.tables import frames as frames
     from mercer.tables import missing as missing
     from mercer.tables import opening as opening
+
+    learnt = model
 else:
     console, tables = _Late("mercer.cli.console"), _Late("mercer.cli.tables")
     frames, opening = _Late("mercer.tables.frames"), _Late("mercer.tables.opening")

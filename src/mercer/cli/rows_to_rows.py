@@ -39,7 +39,7 @@ def inverse(model: str, data: str, **how: Any) -> None:
     fitted = _with_digits(load_model(model, "inverse_transform"))
     names = _score_names(fitted)
     try:
-        if isinstance(fitted, learnt.OnTables):
+        if learnt.of_vectors(fitted) is not fitted:
             with tables.open_input(data, how["reading"], like=names) as scores:
                 _give(fitted.inverse_transform(scores.rows[:]), scores.beside, how["output"])
             return
@@ -145,7 +145,7 @@ def _what_was_filled(before: Counter[str], after: Counter[str]) -> str:
 def _to_same_columns(fitted: Estimator, function: Callable[[Any], Any], **how: Any) -> None:
     """Rows that become rows of the same columns."""
     fitted = _with_digits(fitted)
-    if not isinstance(fitted, learnt.OnTables):
+    if learnt.of_vectors(fitted) is fitted:
         width = fitted.n_features_in_
         if _is_text(how["data"]) and console.asked_for("digits") != "all":
             function = _with_decimals_of_rows(function)

@@ -22,7 +22,7 @@ from mercer.exceptions import DataError, said
 from mercer.io import Table, check_sink, open_table, spooled, write_stream, write_table
 from mercer.io.files import COMPRESSED, names_text, open_plain, plain_name
 from mercer.io.look import SHEETS, TEXT, Look
-from mercer.model.model import OnTables, names_of
+from mercer.model.model import names_of, of_vectors
 from mercer.points.source import MemoryRows
 
 #: More columns than this are described by their kinds, not one by one.
@@ -46,7 +46,7 @@ def open_input(
         like = names_of(model)
     fill = _Fill(model, data) if model is not None and not allow_nan else None
     with located(data, reading) as look:
-        if isinstance(model, OnTables):
+        if of_vectors(model) is not model:
             table = opening.vectors_for(model, look, choice_of(look, reading))
             yield table if fill is None else table.map(fill, table.rows.shape[1], None)
             return

@@ -6,9 +6,7 @@ import functools
 import inspect
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from importlib import import_module
-from pathlib import Path
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,9 +14,11 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from mercer import estimators
-from mercer._base.types import Array, PathLike
+from mercer._base.config import with_parameters
+from mercer._base.types import Array
 from mercer.estimators.base import OF_COLUMNS, Estimator
 from mercer.estimators.door import Verb, as_asked, verb
+from mercer.estimators.subspace import to_html
 from mercer.model.rank import usual_rule
 from mercer.tables.encoder import TableEncoder
 from mercer.tables.frames import Frame, absent, as_list, as_one_row, objects, take_apart
@@ -75,6 +75,7 @@ _TAKE_ROWS = ("rows", "blocks", "source", "missing", "row")
 _FILLS = ("impute", "imputations", "imputation_draws")
 
 
+@with_parameters
 class TableModel(Estimator):
     """Use any estimator of mercer on tables: data frames in, data frames out.
 
@@ -134,12 +135,10 @@ class TableModel(Estimator):
     _foreign: ClassVar[Mapping[str, str]] = {}
     _saved: ClassVar[tuple[str, ...]] = ("model_", "encoder_", "filler_", *OF_COLUMNS)
 
-    def __init__(
-        self, model: Any = None, encoder: TableEncoder | None = None, *, missing: str = "auto"
-    ) -> None:
-        self.model = model
-        self.encoder = encoder
-        self.missing = missing
+    model: Any = None
+    encoder: TableEncoder | None = None
+    _: KW_ONLY
+    missing: str = "auto"
 
     @verb("data", "self")
     def fit(self, X: Any, y: Any = None, **options: Any) -> Self:
@@ -247,6 +246,9 @@ class TableModel(Estimator):
     span_error = _of("SparseKernelPCA")
     row_radius = place_radius = place_p_values = trust = strip = calibrate = _of("MapModel")
 
+    # Its page shows the columns of the table.
+    to_html = verb("model", needs=_the_model("to_html"))(to_html)
+
     @verb(needs=_the_model("impute"))
     def impute(self, X: Any) -> Any:
         """Fill in missing values, numbers and categories; all others stay unchanged."""
@@ -288,13 +290,6 @@ class TableModel(Estimator):
         """
         rows = None if X is None else self.vectors(X)
         return self.model_.relevance(rows, groups=self.encoder_.groups_, **options)
-
-    @verb("model", needs=_the_model("to_html"))
-    def to_html(self, path: PathLike, X: Any = None, labels: Any = None) -> Path:
-        """The model as a page that shows the columns of the table, see ``to_html`` of the model."""
-        # A layer above this one, found by name when it is needed.
-        written: Path = import_module("mercer.live").write_html(self, path, X, labels)
-        return written
 
     def _asked(self) -> Any:
         if self.model is not None and not hasattr(self.model, "fit"):

@@ -187,15 +187,12 @@ def _decide(encoder: TableEncoder, rows: Source, names: Sequence[str]) -> set[st
 def _names(table: Table) -> Sequence[str] | None:
     """Names of columns that can be scaled, numbers where a file has none."""
     rows = table.rows
-    if rows.columns is not None or table.files is not None or _is_sparse(rows):
+    base = getattr(rows, "base", rows)
+    is_sparse = isinstance(base, MemoryRows) and isinstance(base.X, SparseRows)
+    if rows.columns is not None or table.files is not None or is_sparse:
         return None if table.files is not None else rows.columns
     index: Sequence[int] = getattr(rows, "index", range(rows.shape[1]))
     return [str(j) for j in index]
-
-
-def _is_sparse(rows: Source) -> bool:
-    base = getattr(rows, "base", rows)
-    return isinstance(base, MemoryRows) and isinstance(base.X, SparseRows)
 
 
 def _on_columns(encoder: TableEncoder, table: Table) -> list[str]:

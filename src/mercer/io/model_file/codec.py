@@ -232,8 +232,9 @@ class Decoder:
             with warnings.catch_warnings(action="ignore", category=MercerWarning):
                 return self._make(cls, given, value)
         except ModelFileError as error:
-            names_file = str(error).startswith("'")
-            raise error if names_file else self.reader.error(f"{word}: {error}") from error
+            if error.path is not None:
+                raise
+            raise self.reader.error(f"{word}: {error}") from error
         except _NONSENSE as error:
             raise self.reader.error(f"{word} makes no sense ({error})") from error
 

@@ -142,7 +142,9 @@ class Reader:
         if not isinstance(found, Remedy):
             found = " ".join(found.split())[:500]  # an error of NumPy's may print a whole array
         where = f"'{self.path}' is not a model that mercer can load: "
-        return ModelFileError(where + found + ".")
+        error = ModelFileError(where + found + ".")
+        error.path = self.path
+        return error
 
     def read(self, name: str) -> Array:
         """One tensor, if its bytes are those that were written, all of them finite."""
