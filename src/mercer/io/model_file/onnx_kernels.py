@@ -8,20 +8,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from mercer import kernels
 from mercer._base.linalg import square_sums
 from mercer._base.optional import require
 from mercer._base.types import Array, Precision
 from mercer.exceptions import ModelFileError, warn
-from mercer.kernels import (
-    Cosine,
-    DotProductKernel,
-    Kernel,
-    Normalized,
-    Product,
-    RadialKernel,
-    Scaled,
-    Sum,
-)
 from mercer.kernels.base import has_formula
 from mercer.points import Vectors
 
@@ -212,17 +203,17 @@ class Graph:
         return self._constants[key][0]
 
 
-def kernel_nodes(g: Graph, kernel: Kernel, X: Traced, S: Array | None) -> Traced:
+def kernel_nodes(g: Graph, kernel: kernels.Kernel, X: Traced, S: Array | None) -> Traced:
     """k(x, s_i) with fixed points S, (n, m); without them k(x, x), (n, 1).
 
     :class:`ModelFileError` with a remedy if there are no nodes for the kernel.
     """
-    if isinstance(kernel, RadialKernel) and has_formula(kernel):
+    if isinstance(kernel, kernels.RadialKernel) and has_formula(kernel):
         if S is None:
             return Traced(g, g.number([[1.0]]))
         radial = RadialNodes(g, kernel, S)
         return radial.profile_and_slope(X - radial.origin)[0]
-    if isinstance(kernel, DotProductKernel) and has_formula(kernel):
+    if isinstance(kernel, kernels.DotProductKernel) and has_formula(kernel):
         p = g.sum(X, "ReduceSumSquare") if S is None else X @ S.T
         # Does nothing but part the product from a factor, which onnxruntime would take into it as
         # a float32, whatever the precision of the graph.
@@ -230,17 +221,17 @@ def kernel_nodes(g: Graph, kernel: Kernel, X: Traced, S: Array | None) -> Traced
         k: Traced = kernel.formula(p, g.xp)[0]
         return k
     # By the class itself: a subclass, which only others may have made, is another kernel.
-    if type(kernel) is Cosine:
+    if type(kernel) is kernels.Cosine:
         unit = _unit(g, X)
         return g.sum(unit, "ReduceSumSquare") if S is None else unit @ Vectors(S).unit().rows.T
-    if isinstance(kernel, Sum | Product):
+    if isinstance(kernel, kernels.Sum | kernels.Product):
         k1, k2 = (kernel_nodes(g, part, X, S) for part in (kernel.k1, kernel.k2))
-        return k1 + k2 if isinstance(kernel, Sum) else k1 * k2
-    if isinstance(kernel, Scaled):
+        return k1 + k2 if isinstance(kernel, kernels.Sum) else k1 * k2
+    if isinstance(kernel, kernels.Scaled):
         # Equal factors, and not one: see RadialNodes.
         factors = np.full((1, 1 if S is None else len(S)), kernel.factor)
         return kernel_nodes(g, kernel.kernel, X, S) * factors
-    if isinstance(kernel, Normalized):
+    if isinstance(kernel, kernels.Normalized):
         directions = None if S is None else Vectors(S).unit().rows
         return kernel_nodes(g, kernel.kernel, _unit(g, X), directions)
     raise without_form(kernel)
@@ -253,7 +244,7 @@ def warn_of_rounding(share: float, remedy: str) -> None:
         warn(f"{coarse}; use dtype='float64', {remedy}.")
 
 
-def without_form(kernel: Kernel) -> ModelFileError:
+def without_form(kernel: kernels.Kernel) -> ModelFileError:
     """What is said of a kernel that nobody has written down for ONNX."""
     return ModelFileError(
         f"{kernel!r} has no ONNX form here; export a model with a Gaussian, Cauchy, "
@@ -275,7 +266,7 @@ def _divided(g: Graph, X: Traced, size: Traced) -> Traced:
 class RadialNodes:
     """f(t) with t = −|x − s|²/ℓ², around an origin: a large offset of the data costs no digits."""
 
-    def __init__(self, g: Graph, kernel: RadialKernel, S: Array) -> None:
+    def __init__(self, g: Graph, kernel: kernels.RadialKernel, S: Array) -> None:
         self.g, self.kernel = g, kernel
         # Rounded first: what is taken off the rows must be taken off the support, too.
         self.origin: Array = kernel.origin(S).astype(g.dtype).astype(np.float64)
