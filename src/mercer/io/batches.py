@@ -84,7 +84,9 @@ class BatchRows(Source):
             raise DataError("there is no batch; the query may be empty.")
         rows = _numbers(first)
         self.dtype = floating_type(rows.dtype, "the first batch")
-        names = _names(first) if columns is None else columns
+        # Of an Arrow batch the columns are the values.
+        named = getattr(first, "column_names", getattr(first, "columns", None))
+        names = named if columns is None else columns
         self.columns = None if names is None else tuple(map(str, names))
         self._first = hashlib.sha256(rows[:256].tobytes()).hexdigest()
         width = table_shape(rows.shape, "the first batch")[1]
@@ -141,10 +143,3 @@ def _numbers(batch: Batch) -> Array:
             f"a batch holds what is not a number ({error}); select columns of numbers, or give the "
             "table to TableModel."
         ) from error
-
-
-def _names(batch: Batch) -> Sequence[str] | None:
-    """Names of the columns of a data frame, or of an Arrow batch."""
-    # Arrow's columns are the values.
-    names = getattr(batch, "column_names", getattr(batch, "columns", None))
-    return None if names is None else list(names)

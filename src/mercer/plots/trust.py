@@ -87,7 +87,8 @@ class TrustDisplay(base.Display):
         x, y = self.places[:, 0], self.places[:, 1] if self.places.shape[1] > 1 else self.trust
         self.points_ = ax.scatter(x, y, c=self.trust, **look)
         ax.set(xlabel=self._name(0), ylabel=self._name(1))
-        ax.set_title(self._words(), fontsize="medium")
+        kept = f"The map keeps {self.trust.mean():.0%}".replace("%", " %")
+        ax.set_title(f"{kept} of a row's {self.n_neighbors} nearest rows.", fontsize="medium")
         self.bar_ = ax.figure.colorbar(self.points_, ax=ax, ticks=[0, 0.25, 0.5, 0.75, 1])
         self.bar_.ax.set_yticklabels(["0 %", "25 %", "50 %", "75 %", "100 %"])
         self.bar_.set_label("torn apart  ←  nearest rows that stay near  →  kept")
@@ -100,7 +101,3 @@ class TrustDisplay(base.Display):
             return "share of nearest rows kept"
         name = self.names[k] if k < len(self.names) else f"coordinate {k}"
         return name if q <= 2 else f"{name} ({k + 1} of {q})"
-
-    def _words(self) -> str:
-        kept = f"The map keeps {self.trust.mean():.0%}".replace("%", " %")
-        return f"{kept} of a row's {self.n_neighbors} nearest rows."
