@@ -405,6 +405,7 @@ def test_a_method_is_there_if_and_only_if_the_model_has_it(name):
         n for n in dir(TableModel) if not n.startswith("_") and not n.endswith("_request")
     } - ours
     own = {"vectors", "from_fitted", "model_", "encoder_", "get_metadata_routing"}
+    own |= {*table.get_params(deep=False)}
     assert {n for n in others - own if hasattr(table, n)} <= {"fit_transform"}
 
 
