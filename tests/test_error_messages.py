@@ -55,7 +55,12 @@ MISTAKES = {
     "infinity": (
         lambda _: KernelPCA().fit(np.where(X > 7, np.inf, X)),
         ValueError,
-        "make such values NaN and fit MissingKernelPCA",
+        r"make such values NaN and fit TableModel\(",
+    ),
+    "a class in a table model": (
+        lambda _: TableModel(KernelPCA).fit({"a": [1.0, 2.0, 4.0]}),
+        TypeError,
+        r"model=KernelPCA is a class; give KernelPCA\(\), an object",
     ),
     "kernel by position": (
         lambda _: KernelPCA(2, "rbf"),
@@ -95,7 +100,7 @@ MISTAKES = {
     "on its side": (
         lambda _: KernelPCA(2).fit(X).transform(X.T[:, :20]),
         ValueError,
-        "give X.T, one sample per row",
+        "give X.T, with one sample per row",
     ),
     "columns of two lengths": (
         lambda _: TableModel(KernelPCA(2)).fit({"a": [1, 2, 3], "b": [1, 2]}),

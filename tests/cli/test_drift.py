@@ -44,4 +44,4 @@ def test_what_is_refused(folder, capsys):
     assert main(["drift", "pca.mercer", "rows.npy"]) == 1
     assert "--model drift" in capsys.readouterr().err
     assert main(["fit", "ref.csv", "--model", "drift", "--solver", "dense", "--force"]) == 2
-    assert "--solver means nothing to --model drift" in capsys.readouterr().err
+    assert "--solver does not apply to --model drift" in capsys.readouterr().err

@@ -181,7 +181,7 @@ def test_outliers_among_the_rows_of_a_novelty_model(mercer, tmp_path):
     assert set(np.flatnonzero(model.predict(X) == -1)) == set(range(6))
     mercer.fails(*novelty, "0.7", status=2, words=["share from 0 to 0.5"])
     mercer.fails(*novelty, "few", status=2, words=["'auto'"])
-    words = ["--contamination means nothing to --model kpca"]
+    words = ["--contamination does not apply to --model kpca"]
     mercer.fails("fit", rows, "--contamination", "auto", status=2, words=words)
 
 

@@ -115,7 +115,7 @@ def test_denoise_without_a_model_says_what_is_missing(mercer, noisy, tmp_path):
     two = write_csv(tmp_path / "two.csv", clean[:2], "abcdefghijkl")
     words = ["2 rows are too few", "--noise"]
     mercer.fails("denoise", two, "-q", status=3, words=words)
-    words = ["'1,x' is not a level of noise", "independent"]
+    words = ["'1,x' is not a noise level", "independent"]
     mercer.fails("denoise", path, "--noise", "1,x", "-o", tmp_path / "y.csv", status=2, words=words)
 
 
@@ -326,7 +326,7 @@ def test_impute_tells_what_was_filled_and_what_was_not(mercer, log, fitted, tmp_
     path = write_columns(tmp_path / "holes.csv", holes)
     done = mercer("impute", fitted, path, "-o", out, "--force")
     assert "2 values filled in" in done.err
-    assert "2 of columns that the model does not see are left empty: 'time'" in done.err
+    assert "2 left empty, in columns that the model does not use: 'time'" in done.err
     numbers = write_columns(
         tmp_path / "n.csv", {"a": [1.0, 2, 3, 4.5, 2], "b": [1.0, 2, 2.5, 4, 3]}
     )

@@ -65,7 +65,17 @@ def test_infinities_are_not_said_to_be_filled(mercer, tmp_path):
     data = write_csv(tmp_path / "x.csv", X)
     for more in ((), ("--model", "missing")):
         done = mercer("fit", data, *more, "-o", tmp_path / "m.mercer", status=3)
-        assert "leave the field empty and fit with --model missing" in done.err
+        assert "leave the field empty, which then counts as a missing value" in done.err
+
+
+def test_a_line_without_values_is_named_by_its_line(mercer, tmp_path):
+    data = tmp_path / "x.csv"
+    data.write_text("a,b,c\n" + "".join(f"{i % 7},{i % 5},x\n" for i in range(30)) + ",,\n")
+    model = tmp_path / "m.mercer"
+    assert "1 row left out without any value" in mercer("fit", data, "-o", model).err
+    for verb in ("impute", "transform"):
+        done = mercer(verb, model, data, "-o", tmp_path / "o.csv", status=3)
+        assert "line 32 has no value at all" in done.err
 
 
 def test_numbers_between_spaces_are_named_and_the_remedy_works(mercer, tmp_path):

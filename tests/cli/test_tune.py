@@ -65,7 +65,7 @@ def test_a_limit_that_was_reached_is_said(mercer, tmp_path):
     done = mercer("fit", rows, "-o", tmp_path / "m.mercer")
     text = " ".join(done.out.split())
     assert "stopped at one component for every four of 40 rows, short of 0.95" in text
-    assert "--components 0.95 takes what it needs" in text
+    assert "--components 0.95 removes this limit" in text
     facts = json.loads(
         mercer("fit", rows, "-o", tmp_path / "n.mercer", "--components", "0.95", "--json").out
     )

@@ -186,7 +186,7 @@ def test_a_strip_goes_from_place_to_place():
 @pytest.mark.parametrize(
     ("places", "said"),
     [
-        (None, "there is no map"),
+        (None, "no map was given"),
         (Z[:399], "400 rows and 399 places"),
         (np.where(np.arange(800).reshape(400, 2) == 6, np.nan, Z[:400]), "that of row 3"),
         (np.ones((400, 2)), "at one place"),

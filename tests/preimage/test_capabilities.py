@@ -84,10 +84,26 @@ def test_a_factor_changes_no_fixed_point(kernel):
     [
         (FixedPoint(), Linear(), "needs a function of the distance alone.*use preimage='auto'"),
         (FixedPoint(), Gaussian() + Linear(), "needs a function of the distance alone"),
-        (InverseDot(), Gaussian(), "needs values that tell the dot product.*use an odd degree"),
-        (InverseDot(), Polynomial(2), "needs values that tell the dot product.*use an odd degree"),
-        (Distances(), Polynomial(2), "needs values that tell the distance or the dot product"),
-        (Distances(), Laplacian(), "needs values that tell the distance or the dot product"),
+        (
+            InverseDot(),
+            Gaussian(),
+            "needs values from which the dot product follows.*use an odd degree",
+        ),
+        (
+            InverseDot(),
+            Polynomial(2),
+            "needs values from which the dot product follows.*use an odd degree",
+        ),
+        (
+            Distances(),
+            Polynomial(2),
+            "needs values from which the distance or the dot product follows",
+        ),
+        (
+            Distances(),
+            Laplacian(),
+            "needs values from which the distance or the dot product follows",
+        ),
         (Gradient(), FunctionKernel(lambda a, b: float(a[0] * b[0])), "needs points with coord"),
         (Ridge(), FunctionKernel(lambda a, b: float(a[0] * b[0])), "use preimage='nearest'"),
     ],

@@ -106,7 +106,7 @@ def test_float32_and_frames(rng):
 
 def test_mistakes_are_named(model, rng):
     X = curve(10, rng)
-    with pytest.raises(DataError, match="first is row 3"):
+    with pytest.raises(DataError, match="row 3 has no value at all"):
         model.impute(np.where(np.arange(10)[:, None] == 3, np.nan, X))
     with pytest.raises(DataError, match="infinity"):
         model.impute(np.where(np.arange(10)[:, None] == 3, np.inf, X))
@@ -114,7 +114,7 @@ def test_mistakes_are_named(model, rng):
         KernelPCA().impute(X)
     with pytest.raises(KernelError, match="coordinates"):
         KernelPCA(2, kernel=Precomputed()).fit(X @ X.T).impute(X @ X.T)
-    with pytest.raises(DataError, match="first is column 1"):
+    with pytest.raises(DataError, match="column 1 has no value at all"):
         MissingKernelPCA().fit(np.where(np.arange(3) == 1, np.nan, X))
     same = KernelPCA(kernel=FunctionKernel(lambda x, y: 1.0 * (x == y)))
     with pytest.raises(KernelError, match="needs points with coordinates"):

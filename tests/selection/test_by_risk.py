@@ -380,7 +380,7 @@ def test_where_nothing_shows_the_level_hidden_entries_do():
     """No eigenvalues are alike, but the fifth column is known by the others."""
     rng = np.random.default_rng(0)
     states = rng.standard_normal((60, 4)) * [1, 2, 4, 8]
-    with pytest.raises(DataError, match="columns say nothing about each other"):
+    with pytest.raises(DataError, match="columns do not predict each other"):
         choose_by_risk(KernelPCA(random_state=0), states, counts=[2, 4])
     rows = np.column_stack([states, states @ [1, 1, 0.5, 0.5]])
     noisy = rows + 0.3 * rng.standard_normal(rows.shape)

@@ -81,7 +81,7 @@ def test_rows_are_dropped_with_what_belongs_to_them(birds):
     complete = birds.dropna()
     weight = np.arange(1.0, 121)
     model = TableModel(KernelPCA(4), missing="drop").fit(birds, sample_weight=weight)
-    assert model.note_.endswith("10 rows are left out")
+    assert model.note_.endswith("10 rows left out")
     assert len(model.model_.subspace_.support) == len(complete) == 110
     encoded = model.encoder_.transform(complete)
     same = KernelPCA(4).fit(encoded, sample_weight=weight[complete.index])
@@ -95,12 +95,12 @@ def test_rows_are_dropped_with_what_belongs_to_them(birds):
 
 def test_rows_of_which_nothing_is_known(birds):
     birds.loc[11] = np.nan
-    with pytest.raises(DataError, match="of 1 row no value is known, the first is row 11"):
+    with pytest.raises(DataError, match="1 row without any value, the first in row 11"):
         TableModel(missing="fill").fit(birds)
     model = TableModel(KernelPCA(3)).fit(birds)
-    assert model.note_.endswith("1 row is left out, all empty")
+    assert model.note_.endswith("1 row left out without any value")
     assert len(model.model_.subspace_.support) == 119
-    with pytest.raises(DataError, match="no observed value at all"):
+    with pytest.raises(DataError, match="row 11 has no value at all"):
         model.transform(birds)
     with pytest.raises(DataError, match=r"missing='mean' is not known; give one of 'auto', 'fill'"):
         TableModel(missing="mean").fit(birds)
@@ -164,7 +164,7 @@ def test_commands_take_incomplete_tables(birds, tmp_path, capsys):
     assert set(pd.read_csv(out)["kind"]) == {"adelie", "gentoo"}
     assert line in run("tune", data, "-o", model, "--force", "--rows", "clean").err
     said = run("fit", data, "-o", model, "--force", "--missing", "drop").err
-    assert "10 rows are left out" in said
+    assert "10 rows left out" in said
     assert "110 rows, 4 columns as 5 numbers" in said
 
 

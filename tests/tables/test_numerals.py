@@ -139,7 +139,7 @@ def test_dates_as_people_write_them():
         assert isinstance(encoder.columns_["at"], Date), form
         back = encoder.inverse_transform(encoder.transform(table))
         assert back["at"].tolist() == table["at"].tolist()
-    assert "date as %H:%M, " in "".join(encoder.describe())
+    assert "time of day as %H:%M, in hours" in "".join(encoder.describe())
 
 
 def test_texts_that_are_numbers_or_dates_of_several_forms_are_named():

@@ -101,5 +101,5 @@ def test_rows_of_which_nothing_is_known_are_named_by_their_line(tmp_path):
     columns = {name: values for name, values in make_columns().items() if name != "day"}
     for values in columns.values():
         values[7] = None
-    with pytest.raises(DataError, match="no value is known, the first is line 10"):
+    with pytest.raises(DataError, match="without any value, the first in line 10"):
         TableModel(KernelPCA(2), missing="fill").fit(write(tmp_path / "table.csv", columns))

@@ -21,9 +21,9 @@ def closest(word: str, words: Iterable[str]) -> str | None:
 
 
 def did_you_mean(word: str, words: Iterable[str]) -> str:
-    """As the beginning of a remedy: ``did you mean 'gaussian'? Else``; empty without a guess."""
+    """As the beginning of a remedy: ``did you mean 'gaussian'? Otherwise``; empty without a guess."""
     guess = closest(word, words)
-    return "" if guess is None else f"did you mean {guess!r}? Else "
+    return "" if guess is None else f"did you mean {guess!r}? Otherwise "
 
 
 def no_such_name(

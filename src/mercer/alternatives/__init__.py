@@ -1,4 +1,4 @@
-"""What kernel PCA is compared with, under the same roof.
+"""Alternatives to kernel PCA, for comparison.
 
 Robust PCA, multilinear PCA, principal curves and surfaces, and a bottleneck autoencoder: methods
 without kernels, as scikit-learn estimators with the checks and errors of the rest of the library.

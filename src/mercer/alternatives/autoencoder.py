@@ -47,7 +47,7 @@ class BottleneckAutoencoder(base.ReversibleAlternative):
     Attributes
     ----------
     network_ : MLPRegressor
-        The network that was kept; a model file keeps its weights only.
+        The network that was kept; a model file stores its weights only.
     losses_ : (n_init,) array
         Final loss of each start.
     n_iter_ : int

@@ -331,8 +331,8 @@ class UncorrelatedMultilinearPCA(TensorAlternative):
             vectors = self._component(X, scores)
             y = _contract(X, vectors)
             if y @ y <= smallest and found:
-                every = f"{p} uncorrelated components carry all that can be had"
-                warn(f"{every}; asked were {q}.", RankWarning)
+                every = f"{p} uncorrelated components carry all the variance there is"
+                warn(f"{every}; {q} were asked for.", RankWarning)
                 break
             found.append(vectors)
             scores = np.column_stack([scores, y])

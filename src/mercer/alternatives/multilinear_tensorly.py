@@ -48,8 +48,8 @@ class NonNegativeMultilinearPCA(multilinear.TensorAlternative, base.ReversibleAl
 
     Notes
     -----
-    Needs TensorLy. Slower than :class:`MultilinearPCA`, and with a larger
-    error for the same ranks: the price of parts that can be looked at.
+    Needs TensorLy. Slower than :class:`MultilinearPCA`, and with a larger error for the same ranks:
+    the price of interpretable parts.
 
     References
     ----------

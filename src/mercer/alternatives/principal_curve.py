@@ -175,8 +175,8 @@ class PrincipalCurve(base.ReversibleAlternative):
     -----
     O(n m d) time per round with m = 500 nodes, some hundred rounds; O(n m) memory at most. Where
     data branch, or cross themselves, there is no principal curve to be found; where the first
-    linear component folds the curve badly (a spiral), the annealing ends in a wrong one. Outward
-    bends are drawn slightly inwards, as by every smoother.
+    linear component folds the curve badly (a spiral), the annealing ends in a wrong one. Bends
+    are drawn slightly inwards, as by every smoother.
 
     References
     ----------

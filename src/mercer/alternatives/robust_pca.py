@@ -9,9 +9,9 @@ from mercer._base import linalg, machine, numbers, progress
 from mercer._base.config import with_parameters
 from mercer._base.types import Array, RowsLike, Seed
 from mercer.alternatives import _base as base
-from mercer.estimators._validation import check_no_empty_row
 from mercer.estimators.door import verb
 from mercer.exceptions import RankWarning, warn
+from mercer.points.source import check_no_empty_row
 
 #: The first penalty in units of 1/‖M‖₂ (Lin et al.), its growth, and the bar for the dual residual.
 FIRST, GROWTH, SETTLED = 1.25, 2.0, 1e-5
@@ -200,7 +200,7 @@ class RobustPCA(base.ReversibleAlternative):
     def _learn(self, rows: Array, dtype: np.dtype) -> None:
         observed = ~np.isnan(rows)
         check_no_empty_row(rows)
-        check_no_empty_row(rows.T, "column")
+        check_no_empty_row(rows.T, "column {}".format)
         universal = 1 / np.sqrt(observed.mean() * max(rows.shape))
         self.penalty_ = float(universal if self.penalty is None else self.penalty)
         scale = base.largest_entry(rows[observed], "rows")  # squares of 1e300 would overflow

@@ -168,7 +168,7 @@ def _lines_of_fit(facts: dict[str, Any], size: str) -> dict[str, str]:
     """The same as lines of a table."""
     chosen = "" if facts["kernel"] == facts["kernel_asked"] else _why_width(facts["kernel_asked"])
     count = (
-        f"{facts['components']:,} ({facts['components_asked']}), which hold "
+        f"{facts['components']:,} ({facts['components_asked']}), which explain "
         f"{facts['share_of_variance']:.1%} of the true variance"
     )
     limit = facts.get("limit_reached")
@@ -178,7 +178,7 @@ def _lines_of_fit(facts: dict[str, Any], size: str) -> dict[str, str]:
         "components": f"{count}; {limit}" if limit else count,
         "support": f"{facts['support_points']:,} points",
         "solver": f"{facts['solver']} ({facts['reason']})",
-        "error": f"{facts['estimated_error']:.1e}, estimated, relative, of the eigenvalues",
+        "error": f"{facts['estimated_error']:.1e} (estimated, relative to the eigenvalues)",
     }
     if facts["unexplained"] > 1e-9:
         lines["unseen"] = f"{facts['unexplained']:.2%} of the variance lies outside the span"
@@ -217,7 +217,7 @@ def _limit_reached(rule: Any, facts: dict[str, Any]) -> str | None:
     count, rows = facts["components"], facts["rows"]
     per_row = f"one component for every four of {rows:,} rows"
     why = f"the limit of {limit}" if count >= limit else per_row
-    return f"stopped at {why}, short of {share:.4g}: --components {share:.4g} takes what it needs"
+    return f"stopped at {why}, short of {share:.4g}; --components {share:.4g} removes this limit"
 
 
 def _why_width(asked: str) -> str:

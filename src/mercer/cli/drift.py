@@ -19,7 +19,7 @@ DRIFTED = 6
 @click.option(
     "--level",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="Up to which p-value a batch has drifted.  [default: the model's, 0.05]",
+    help="The p-value up to which a batch counts as drifted.  [default: the model's, 0.05]",
 )
 @options.reads
 def drift(model: str, data: tuple[str, ...], level: float | None, reading: Reading) -> int:

@@ -92,7 +92,7 @@ def describe(error: Exception) -> tuple[str, int]:
             status = next((statuses[kind] for kind in statuses if isinstance(error, kind)), 1)
             return known.said(error, "shell"), status
     return (
-        f"unexpected {type(error).__name__}: {error}. This is a fault of mercer: "
+        f"unexpected {type(error).__name__}: {error}. This is a bug in mercer: "
         "run again with --debug and report what it prints."
     ), 1
 
@@ -101,6 +101,6 @@ _REMEDIES = {
     errno.ENOSPC: "Free some space, or write to another disk",
     errno.EDQUOT: "Free some space, or write to another disk",
     errno.ENOENT: "Check the name",
-    errno.EACCES: "Choose a place that you may use",
+    errno.EACCES: "Choose a place where you have permission",
     errno.EROFS: "Choose a place that can be written to",
 }

@@ -90,7 +90,7 @@ def fit(
             _show(plan, table, data)
             return 0
         if checkpoint is not None and not plan.resumable:
-            raise click.UsageError(f"--checkpoint: a fit by {plan.name} has no state to keep")
+            raise click.UsageError(f"--checkpoint: {plan.name} cannot be resumed, so it needs none")
         kept = state if plan.resumable else None
         n, d = table.rows.shape
         size = console.size_of(n, d, encoder)
@@ -116,7 +116,7 @@ def _check_time(plan: Any, recipe: Recipe, n: int) -> None:
     kernels = int((recipe.time / estimate_seconds(plan.solver, n, 1)) ** 0.5)
     remedy = f"ask for {kernels} of them by --kernels" if kernels else "give fewer rows"
     raise DataError(
-        f"to choose the kernels of {n:,} rows is estimated to take {time_text(plan.seconds)}, and "
+        f"choosing the kernels of {n:,} rows is estimated to take {time_text(plan.seconds)}, and "
         f"{time_text(recipe.time).removeprefix('about ')} is allowed; allow more, or {remedy}."
     )
 
@@ -196,11 +196,11 @@ def _run(model: Estimator, table: Any, kept: Path | None) -> Any:
     "--noise",
     type=options.Noise(),
     metavar="LEVEL",
-    help="Standard deviation of the noise in the rows, or to expect for clean ones, in "
-    "units of the rows (of their standard deviations where columns are scaled); of noisy rows also "
-    "several, one for each column in its own unit, columns to estimate one for each, poisson, "
-    "speckle, or speckle:SHARE.  [default: one is estimated; half the standard deviation of clean "
-    "rows]",
+    help="Standard deviation of the noise in the rows (of the noise to expect, if DATA are "
+    "clean), in units of the rows, or of their standard deviations where columns are scaled. For "
+    "noisy rows also several, one per column in its own unit; 'columns' estimates one for each "
+    "column; or 'poisson', 'speckle' or 'speckle:SHARE'.  [default: estimated; for clean rows half "
+    "their standard deviation]",
 )
 @click.option(
     "--rows",

@@ -138,7 +138,7 @@ def _remark_on_seen_rows(detector: Any, table: Any) -> None:
     if len(rows) <= MOST_COMPARED and model.was_fitted_to(rows, rows[:]):
         console.remark(
             "these are the rows that the model was fitted to, which look less new to it than "
-            "others: p-values and verdicts hold for other rows. To find outliers among these, "
+            "others: p-values and verdicts are meant for other rows. To find outliers among these, "
             "add --outliers."
         )
 

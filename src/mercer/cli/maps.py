@@ -61,7 +61,7 @@ def refuse_others(recipe: Recipe, dry_run: bool) -> None:
     """What is said about kernel PCA means nothing to a map that is there already."""
     if recipe != Recipe(seed=recipe.seed) or dry_run:
         raise click.UsageError(
-            "--map: the map is there already; leave --model, --dry-run and the options of kernel, "
+            "--map brings a finished map; leave --model, --dry-run and the options of kernel, "
             "components and solver out"
         )
 

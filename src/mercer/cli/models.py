@@ -180,7 +180,7 @@ class Recipe:
         for name, models in _BELONGS.items():
             if getattr(self, name) is not None and self.model not in models:
                 option = f"--{name.replace('_', '-')}"
-                raise click.UsageError(f"{option} means nothing to --model {self.model}")
+                raise click.UsageError(f"{option} does not apply to --model {self.model}")
         sparse = self.model == "sparse"
         known = catalogue.SPARSE_SOLVERS if sparse else catalogue.SOLVERS
         if self.solver is not None and self.solver not in known:
@@ -190,7 +190,7 @@ class Recipe:
         if self.time is not None and chosen and not sparse:
             raise click.UsageError("--time chooses the solver; leave --solver and --landmarks out")
         if self.landmarks is not None and self.solver not in (None, "auto", "landmarks"):
-            raise click.UsageError(f"--landmarks means nothing to --solver {self.solver}")
+            raise click.UsageError(f"--landmarks does not apply to --solver {self.solver}")
         self.make()
 
     def make(self, checkpoint: Path | None = None) -> Any:

@@ -81,8 +81,8 @@ class Noise(click.FloatRange):
             [float(part) for part in parts]
         except ValueError:
             words = "columns, independent, poisson, speckle or speckle:SHARE"
-            known = f"a number, several of them with commas, {words}"
-            self.fail(f"'{value}' is not a level of noise; give {known}.", param, ctx)
+            known = f"a number, several separated by commas, {words}"
+            self.fail(f"'{value}' is not a noise level; give {known}.", param, ctx)
         levels = [super(Noise, self).convert(part, param, ctx) for part in parts]
         return levels if len(levels) > 1 else levels[0]
 

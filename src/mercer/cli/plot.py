@@ -36,7 +36,7 @@ KINDS = {
     "vectors": ("RepresentingVectorsDisplay", "what a sparse model keeps"),
     "trust": ("TrustDisplay", "a map of another tool, coloured by what it keeps of the rows"),
     "widths": ("WidthSpectrumDisplay", "the spectrum against the kernel width"),
-    "live": ("", "a page (.html) that computes: drag a point, see its pre-image"),
+    "live": ("", "an interactive page (.html): drag a point and see its pre-image"),
 }
 ENDINGS = (".png", ".svg", ".pdf", ".jpg", ".webp")
 #: What a picture says of itself.

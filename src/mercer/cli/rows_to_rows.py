@@ -66,10 +66,10 @@ def inverse(model: str, data: str, **how: Any) -> None:
     type=options.Noise(),
     metavar="LEVEL",
     help="Without a MODEL: standard deviation of the noise that the rows carry, in units of the "
-    "rows (of their standard deviations where columns are scaled); several as 0.5,2,0.1, one for "
-    "each column in its own unit; columns to estimate one for each; poisson, speckle, "
-    "speckle:SHARE; or independent, for noise of any kind that columns do not share.  [default: "
-    "one is estimated]",
+    "rows (of their standard deviations where columns are scaled); or several, such as 0.5,2,0.1, "
+    "one for each column in its own unit; 'columns' estimates one for each column; or 'poisson', "
+    "'speckle', 'speckle:SHARE', or 'independent' for noise of any kind that columns do not share. "
+    "[default: estimated]",
 )
 @options.digits_option
 @options.takes_rows("denoised rows", needs_model=False)
@@ -138,7 +138,7 @@ def _what_was_filled(before: Counter[str], after: Counter[str]) -> str:
     n, names = (before - after).total(), [name for name, count in after.items() if count]
     nothing = "nothing was filled in" if names else "nothing was missing"
     done = f"{counted(n, 'value')} filled in" if n else nothing
-    unseen = f"{after.total():,} of columns that the model does not see are left empty"
+    unseen = f"{after.total():,} left empty, in columns that the model does not use"
     return f"{done}; {unseen}: {names_text(names)}" if names else done
 
 

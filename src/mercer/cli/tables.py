@@ -111,7 +111,7 @@ def noise_of_vectors(noise: Any, encoder: Any) -> Any:
     deviations = []
     for (name, column), level in zip(columns.items(), noise, strict=True):
         if column.width and (not isinstance(column, mercer.tables.Number) or column.tails):
-            bent = f"column '{name}' is not a number on a straight scale ({column.describe()})"
+            bent = f"column '{name}' is not a number on a linear scale ({column.describe()})"
             remedy = "leave it out by --drop, or give one --noise for all."
             raise DataError(f"{bent}, and noise in its own unit means nothing there; {remedy}")
         if column.width:

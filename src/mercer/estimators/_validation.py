@@ -22,7 +22,13 @@ from mercer.kernels import Kernel
 from mercer.model import model_of, names_of
 from mercer.model.model import remember
 from mercer.points import Points
-from mercer.points.source import MemoryRows, Source, as_source, remedy_for
+from mercer.points.source import (
+    MemoryRows,
+    Source,
+    as_source,
+    check_no_empty_row,
+    remedy_for,
+)
 from mercer.points.sparse import SparseRows
 
 
@@ -114,16 +120,6 @@ def check_missing(estimator: Estimator, X: RowsLike) -> Array:
     rows = points.vectors("imputing")
     check_no_empty_row(rows)
     return np.asarray(rows.astype(subspace.coef.dtype, copy=False))
-
-
-def check_no_empty_row(rows: Array, what: str = "row") -> None:
-    """Raise for rows, or columns, of which nothing is known: any answer would be made up."""
-    empty = np.flatnonzero(np.isnan(rows).all(axis=1))
-    if empty.size:
-        raise DataError(
-            f"{empty.size} {what}s have no observed value at all, the first is {what} {empty[0]}; "
-            "remove them."
-        )
 
 
 def check_weight(weight: ArrayLike, X: RowsLike) -> Array | None:
@@ -348,7 +344,7 @@ def _one_line(
         return f"{text} Give at least one column."
     if not reset and shape[1] != estimator.n_features_in_:
         if shape[0] == estimator.n_features_in_:
-            return f"{text} X seems to lie on its side: give X.T, one sample per row."
+            return f"{text} X seems to be transposed: give X.T, with one sample per row."
         return f"{text} Give the columns that were there in fit."
     dtype = getattr(X, "dtype", None)
     kind = "" if dtype is None else f" and dtype {dtype}"

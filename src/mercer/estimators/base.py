@@ -285,10 +285,10 @@ def parameters_of(part: AnyEstimator) -> tuple[type, str]:
 def load(path: str | os.PathLike[str]) -> Any:
     """Load a model that ``model.save(path)`` wrote.
 
-    Predictions are those of the saved model to the last bit, on the same machine with the same
-    versions of the libraries. Nothing that the file says is executed or imported: its classes are
-    mercer's own and those that you gave to :func:`mercer.register`, and every checksum is compared
-    first.
+    Predictions equal those of the saved model to the last bit, on the same machine with the same
+    versions of the libraries. Nothing in the file is executed or imported: its classes are
+    mercer's own and those that you passed to :func:`mercer.register`, and all checksums are
+    compared first.
 
     Parameters
     ----------

@@ -30,19 +30,19 @@ from mercer.solvers import Landmarks, Plan, Problem
 class KernelDrift(Estimator):
     r"""A test whether batches of rows have drifted away from a reference, by MMD on landmarks.
 
-    The power of the kernel two-sample test (Gretton et al. 2012), whose p-value takes hundreds of
-    permutations of a matrix of all pairs, at the cost of a transform: the time of a batch does not
-    depend on the size of the reference, see :mod:`mercer.novelty.drift`.
+    The kernel two-sample test (Gretton et al. 2012) needs hundreds of permutations of a matrix of
+    all pairs for its p-value. This one costs a transform, and its time does not depend on the
+    size of the reference; see :mod:`mercer.novelty.drift`.
 
     Parameters
     ----------
     n_landmarks : int, default=200
-        Rows of the reference, drawn at random, that the kernel is written on; at most half of them.
-        They are not compared with.
+        Rows of the reference, drawn at random, that serve as landmarks: at most half of them.
+        Batches are compared with the other rows only.
     kernel : str or Kernel, default="gaussian"
-        Of the median width, the usual choice for this test.
+        By default of the median width, the usual choice for this test.
     level : float, default=0.05
-        Up to which p-value ``mercer drift`` calls a batch drifted.
+        The p-value up to which ``mercer drift`` calls a batch drifted.
     random_state : int, Generator, RandomState or None, default=None
         Which rows are landmarks.
 
@@ -97,7 +97,7 @@ class KernelDrift(Estimator):
         Parameters
         ----------
         X : (n, d) array, data frame, or SciPy sparse matrix
-            Rows as they should be.
+            Rows that have not drifted.
         y : ignored
         """
         kernel = as_kernel(self.kernel)
@@ -106,7 +106,9 @@ class KernelDrift(Estimator):
             raise DataError(f"level={self.level!r}: give a share between 0 and 1, such as 0.05.")
         points = check_rows(self, X, kernel, reset=True)
         if len(points) < 4:
-            raise DataError(f"a reference of {len(points)} row(s) is none; give at least 4 rows.")
+            raise DataError(
+                f"a reference of {len(points)} row(s) is too small; give at least 4 rows."
+            )
         self._set_model(self._learn(kernel.resolve(points.rows), points, self._rng()))
         self.n_reference_ = len(points) - self._count(len(points))
         return self
@@ -121,7 +123,7 @@ class KernelDrift(Estimator):
 
     @verb("model")
     def test_many(self, batches: Iterable[RowsLike]) -> tuple[list[Drift], Array]:
-        """Compare several batches; beside what :meth:`test` says, p-values for all of them.
+        """Compare several batches, with p-values that are adjusted for their number.
 
         Among the batches with such a p-value up to a rate, no larger share is false on the average
         (Benjamini and Hochberg).
@@ -140,7 +142,7 @@ class KernelDrift(Estimator):
 
     @verb("blocks", "scores")
     def transform(self, X: RowsLike) -> Array:
-        """Coordinates, (n, r), in which MMD is the distance between means."""
+        """Coordinates, (n, r), in which MMD is the distance between the means of two samples."""
         return self._model_.subspace.scores(X)
 
     def _count(self, n: int) -> int:

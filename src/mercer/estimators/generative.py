@@ -216,9 +216,9 @@ class GenerativeKernelPCA(SubspaceEstimator):
     ) -> Any:
         """Generate new points: draw hidden units from the density, and find their pre-images.
 
-        By default columns of two values and one-hot blocks are taken whole from one of the rows
-        that are mixed, other columns keep the distribution that they have in the data, and a draw
-        that is nearly a copy of a row is drawn again.
+        By default, columns of two values and one-hot blocks are copied from one of the rows that
+        are mixed, other columns keep the distribution that they have in the data, and a draw
+        that nearly copies a row is drawn again.
 
         Parameters
         ----------
@@ -226,7 +226,7 @@ class GenerativeKernelPCA(SubspaceEstimator):
         label : class, or (n_samples,) classes, optional
             Draw from the hidden units of these classes; needs ``fit(X, y)``.
         random_state : int, Generator, RandomState or None, default=None
-            None takes that of the model, so that a model with a seed draws the same points in
+            None uses the seed of the model, so that a model with a seed draws the same points in
             every call.
 
         Returns
@@ -301,8 +301,8 @@ class GenerativeKernelPCA(SubspaceEstimator):
         component : int
             Which coordinate, from 0.
         span : float or pair of floats, default=2.0
-            How far, in standard deviations of the coordinate over the training rows; one number
-            stands for (-span, span).
+            How far to go, in standard deviations of the coordinate over the training rows; one
+            number means (-span, span).
         steps : int, default=11
             Number of points; the middle one of an odd number is ``reconstruct(x)``.
         """
@@ -318,7 +318,7 @@ class GenerativeKernelPCA(SubspaceEstimator):
         match_noise: MatchNoise = "auto",
         smoother: generative.KernelSmoother | None = None,
     ) -> Any:
-        """Project the rows and return to input space, by ``preimage`` as everything here.
+        """Project the rows onto the components and return to input space by ``preimage``.
 
         Parameters
         ----------
@@ -458,8 +458,8 @@ def _fit_to_class(model: Estimator, Z: Array, number: int) -> FittedDensity:
     """The density of the scores of one class."""
     if len(Z) < 2:
         raise DataError(
-            f"class {model.classes_.tolist()[number]!r} has {counted(len(Z), 'training row')}, and "
-            "no spread can be taken from it; give at least 2 rows."
+            f"class {model.classes_.tolist()[number]!r} has {counted(len(Z), 'training row')}, "
+            "that is too few to estimate a spread; give at least 2 rows."
         )
     return generative.as_density(model.density).fit(Z, fixed_rng(number))
 

@@ -46,12 +46,12 @@ class IncrementalKernelPCA(SubspaceEstimator):
     select : str, LandmarkRule or (m, d) array, default="kmeans"
         As for :class:`~mercer.solvers.Landmarks`.
     growth : float, default=0
-        While the budget lasts, rows of a later chunk become landmarks, too, if the landmarks miss
-        more than this share of their ``k(x, x)``; 0 keeps the landmarks of the first chunk. What a
-        new landmark knows about earlier rows, it knows only through the old landmarks.
+        While the budget lasts, rows of later chunks also become landmarks if the landmarks miss
+        more than this share of their ``k(x, x)``; 0 keeps the landmarks of the first chunk. A new
+        landmark sees earlier rows only through the old landmarks.
     forget : float, default=1
-        The weight of all earlier rows is multiplied by this with each chunk: below 1, for streams
-        that drift.
+        Each chunk multiplies the weight of all earlier rows by this. Use a value below 1 for
+        streams that drift.
     preimage : str or PreImageSolver, default="auto"
     random_state : int, Generator, RandomState or None, default=None
 

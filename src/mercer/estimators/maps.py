@@ -34,12 +34,12 @@ TRUSTED = 15
 
 @with_parameters
 class MapModel(TransformerMixin, Estimator):
-    r"""Both ways between rows and a map that another tool has made: UMAP, t-SNE, PaCMAP, any.
+    r"""Both ways between rows and a map made by another tool, such as UMAP, t-SNE or PaCMAP.
 
-    Back, from a place to the row that it stands for, by kernel ridge regression on the map; forth,
-    from a new row to its place, by the median place of its nearest rows. Kernel, width, penalty and
-    the number of neighbours are chosen by leaving rows out. Both ways say how sure they are, and a
-    place between the islands of a map is named as one without data.
+    The way back leads from a place to the row that it stands for, by kernel ridge regression on
+    the map; the way forth from a new row to its place, the median place of its nearest rows.
+    Kernel, width, penalty and the number of neighbours are chosen by leaving rows out. Both ways
+    state how accurate they are, and places between the islands of a map are marked as empty.
 
     Parameters
     ----------
@@ -47,13 +47,14 @@ class MapModel(TransformerMixin, Estimator):
         Makes the map in ``fit``, such as ``umap.UMAP()`` or scikit-learn's ``TSNE()``. If not
         given, ``fit`` takes the map.
     kernel : str or RadialKernel, optional
-        On the map; by default the best of exponential, Matérn and Gaussian ones of eight widths.
+        A kernel on the map; by default the best of exponential, Matérn and Gaussian kernels at
+        eight widths.
     n_neighbors : int, optional
-        For the way forth; by default the best of 3 to 30.
+        Neighbours for the way forth; by default the best number from 3 to 30.
     n_landmarks : int, default=1000
         Landmarks of the way back, and cells of the way forth, for more than 5,000 rows.
     random_state : int, Generator, RandomState or None, default=0
-        Which rows stand for many in the choice.
+        For the sample of rows that the choice is made on, and for landmarks.
 
     Attributes
     ----------
@@ -61,7 +62,7 @@ class MapModel(TransformerMixin, Estimator):
         The map, place by place.
     back_ : the way back: ``kernel``, ``centres``, ``weights``, ``mean`` and ``alpha``
     forth_ : the way forth: ``count`` neighbours, and their ``sharpness``
-    certainty_ : what rows that were left out have shown
+    certainty_ : how accurate both ways were for rows that were left out
     embedder_ : the fitted embedder, if there is one; not kept in model files
     n_features_in_, feature_names_in_
 
@@ -71,9 +72,9 @@ class MapModel(TransformerMixin, Estimator):
 
     Notes
     -----
-    It is a regression on what the map shows, not the inverse of the tool that made it: two rows at
-    one place come back as one. O(n³/3) time up to 5,000 rows; O(n m (m + d)) for m landmarks of
-    more. O(m (q + d)) for a place; O(n d) for a row, and O((m + 1,000) d) above 5,000 rows. The
+    This is a regression on the map, not the inverse of the tool that made it: two rows at one
+    place come back as the same row. O(n³/3) time up to 5,000 rows; O(n m (m + d)) for m landmarks
+    of more. O(m (q + d)) for a place; O(n d) for a row, and O((m + 1,000) d) above 5,000 rows. The
     rows of the fit are kept: the way forth needs them.
 
     Examples
@@ -189,23 +190,23 @@ class MapModel(TransformerMixin, Estimator):
 
     @verb("rows", "numbers")
     def score(self, X: RowsLike, y: Any = None) -> float:  # noqa: ARG002
-        """Minus the mean squared distance between rows and what they are there and back."""
+        """Minus the mean squared distance between rows and what returns from their places."""
         apart = self.back_.rows(self._placed(X)[0]) - X.to_dense()
         return -float(square_sums(apart).mean())
 
     @verb("rows", "self")
     def calibrate(self, X: RowsLike, Z: ArrayLike) -> Self:
-        """Learn how sure both ways are from other rows, and the places that they have.
+        """Learn how accurate both ways are from other rows and their places.
 
-        The radii hold for places like those of the fit. A tool that places new rows by another way,
+        The radii hold for places like those of the fit. A tool that places new rows by other means,
         as ``umap.transform`` and :meth:`transform` do, puts them elsewhere than a map of all rows
-        would; after this, radii and p-values hold for places of that way.
+        would; after this, radii and p-values hold for its places.
 
         Parameters
         ----------
         X : (n, d) rows that ``fit`` has not seen; some hundreds will do
         Z : (n, q) array
-            Their places by that way: ``reducer.transform(X)``, or ``model.transform(X)``.
+            Their places by that tool: ``reducer.transform(X)``, or ``model.transform(X)``.
         """
         places = self._places(Z)
         if len(places) != len(X):
@@ -219,8 +220,8 @@ class MapModel(TransformerMixin, Estimator):
     def row_radius(self, Z: ArrayLike, coverage: float = 0.9) -> Array:
         """How far a row at a place may be from ``inverse_transform(Z)``, (n,).
 
-        Of new rows a share ``coverage`` lies in the balls of these radii, on the average over the
-        map; infinite where the fit had too few rows to promise so much.
+        On average over the map, a share ``coverage`` of new rows lies within these radii; they are
+        infinite where the fit had too few rows for that promise.
         """
         places, sure = self._places(Z), self.certainty_
         return sure.expected_back(places) * sure.back.threshold(_checked_rate(coverage))
@@ -233,10 +234,10 @@ class MapModel(TransformerMixin, Estimator):
 
     @verb("places", "numbers")
     def place_p_values(self, Z: ArrayLike) -> Array:
-        """How usual it is for a row to be so far from others in the map as these places, (n,).
+        """How common it is for a row to be as far from others in the map as these places are, (n,).
 
-        Small where there is no data: of places of new rows one in twenty has 0.05 or less. What
-        ``inverse_transform`` gives there is made up.
+        Small where there are no data: one new row in twenty has 0.05 or less. Do not trust what
+        ``inverse_transform`` returns there.
         """
         apart = self._near.nearest(self._places(Z), EMPTY)[1][:, -1]
         return self.certainty_.empty.p_values(apart)
@@ -245,8 +246,8 @@ class MapModel(TransformerMixin, Estimator):
     def trust(self, X: RowsLike = None, Z: ArrayLike = None, n_neighbors: int = TRUSTED) -> Array:
         """The share of each row's nearest rows that are nearest to it in the map, too, (n,).
 
-        Of the rows of the fit, or of others with their map. Low where the map tears apart what
-        belongs together, or puts things together that do not.
+        For the rows of the fit, or for others with their map. It is low where the map separates
+        rows that belong together, or joins rows that do not.
         """
         count = check_count("n_neighbors", n_neighbors)
         if X is None:
@@ -271,7 +272,7 @@ class MapModel(TransformerMixin, Estimator):
         places : (n, q) array, optional
             Places instead of rows.
         groups : d names, optional
-            Columns of one name are one, (n, number of names) in the order in which these come.
+            Columns with the same name are added up: (n, number of names), in order of appearance.
         """
         if places is None:
             places = self.embedding_ if X is None else self._placed(X)[0]
@@ -345,7 +346,7 @@ def _checked_map(Z: ArrayLike, n: int) -> Array:
     """The places of n rows in float64, (n, q)."""
     if Z is None:
         raise DataError(
-            "there is no map; give one beside the rows, fit(X, Z), or an object that makes one, "
+            "no map was given; give one with the rows, fit(X, Z), or an object that makes one, "
             "MapModel(umap.UMAP())."
         )
     try:

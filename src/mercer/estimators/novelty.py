@@ -56,9 +56,8 @@ class KernelNovelty(OutlierMixin, Estimator):
         The share of fresh normal rows that ``predict`` may call outliers; where the rows are
         contaminated it is ``contamination`` that sets the threshold.
     measure : {"reconstruction", "hotelling", "combined"}, default="reconstruction"
-        The distance from the subspace; T² inside it; or both, see
-        :func:`~mercer.novelty_score`. (Not called ``score``, which scikit-learn takes for
-        a method.)
+        The distance from the subspace, T² inside it, or both; see
+        :func:`~mercer.novelty_score`.
     solver : str or Solver, default="auto"
         See :mod:`mercer.solvers`; ``"auto"`` is exact up to 2,000 rows, and takes 1,000 of the rows
         as landmarks beyond.
@@ -73,7 +72,8 @@ class KernelNovelty(OutlierMixin, Estimator):
         None: all training rows are normal, and ``predict`` looks for novelties. Otherwise some of
         them are outliers that should be found (``fit_predict``) and not learnt: a share in (0,
         0.5], or ``"auto"``. The strangest fifth, or twice the share, is set aside; ``predict``
-        calls that share of the training rows outliers, or those with a score far beyond the others.
+        then calls that share of the training rows outliers, or those whose score lies far beyond
+        the others.
         Of 300 clean rows with four normal columns ``"auto"`` calls about 2 %, with long tails 5 to
         11 %.
     random_state : int, Generator, RandomState or None, default=None
@@ -86,13 +86,12 @@ class KernelNovelty(OutlierMixin, Estimator):
     conformal_ : Conformal
         The held-out scores in order.
     offset_ : float
-        Minus the threshold: ``decision_function = score_samples - offset_``. Minus infinity where
-        the calibration rows are too few for the rate: then nothing is called an outlier, and
+        Minus the threshold: ``decision_function = score_samples - offset_``. Minus infinity if
+        there are too few calibration rows for the rate: nothing is then called an outlier, and
         ``fit`` warns.
     calibration_rows_, calibration_p_values_ : (c,) arrays
-        Training rows that were held out at some time, and their p-values, which show the training
-        rows that look strange to a model fitted without them. ``predict`` flags too few of the
-        training rows.
+        Training rows that were held out at some time, and their p-values. These show which training
+        rows look strange to a model fitted without them; ``predict`` flags too few of them.
     subspace_, kernel_, eigenvalues_, explained_variance_, explained_variance_ratio_, report_
         As for :class:`~mercer.KernelPCA`, of the rows that the model has learnt from.
     n_features_in_, feature_names_in_
@@ -214,7 +213,7 @@ class KernelNovelty(OutlierMixin, Estimator):
             if measure != "reconstruction":
                 raise DataError(
                     f"measure={measure!r} needs the model's explained_variance_, which "
-                    f"{type(model).__name__} has not; use measure='reconstruction'."
+                    f"{type(model).__name__} does not have; use measure='reconstruction'."
                 )
             variance = np.ones(model.subspace_.n_components)
         if learnt.was_fitted_to(X, points.rows):
@@ -234,15 +233,15 @@ class KernelNovelty(OutlierMixin, Estimator):
 
     @verb("rows", "numbers")
     def score_samples(self, X: RowsLike) -> Array:
-        """Minus the novelty score, (n,): larger is more normal, as scikit-learn has it."""
+        """Minus the novelty score, (n,): larger is more normal, as in scikit-learn."""
         return -self.score_(X)
 
     @verb("rows", "numbers")
     def decision_function(self, X: RowsLike) -> Array:
         """``score_samples - offset_``, (n,): negative for outliers.
 
-        Infinite where the rate is too fine for the calibration rows and nothing is an outlier;
-        ``score_samples`` still ranks the rows.
+        Infinite where there are too few calibration rows for the rate, so that nothing is an
+        outlier; ``score_samples`` still ranks the rows.
         """
         return self._decide(X)
 
@@ -250,8 +249,7 @@ class KernelNovelty(OutlierMixin, Estimator):
     def predict(self, X: RowsLike) -> Array:
         """1 for normal rows and -1 for outliers: where ``p_values(X) <= false_alarm_rate``.
 
-        Where the training rows were contaminated: where the score is above what ``contamination``
-        makes of theirs.
+        With ``contamination``, outliers are rows whose score exceeds the threshold that it sets.
         """
         return np.where(self._decide(X) < 0, -1, 1)
 
@@ -259,8 +257,8 @@ class KernelNovelty(OutlierMixin, Estimator):
     def p_values(self, X: RowsLike) -> Array:
         """Conformal p-values, (n,): how rare a score this large is among fresh normal rows.
 
-        Never below ``1/(c + 1)`` with c calibration rows. For a list of many points give these to
-        :func:`scipy.stats.false_discovery_control`.
+        Never below ``1/(c + 1)`` with c calibration rows. To screen many points, pass the p-values
+        to :func:`scipy.stats.false_discovery_control`.
         """
         return self.conformal_.p_values(self.score_(X))
 
@@ -285,17 +283,17 @@ class KernelNovelty(OutlierMixin, Estimator):
 
     @verb("rows")
     def monitor(self, X: RowsLike = None, *, level: float = 0.01, random_state: int = 0) -> Monitor:
-        """Watch a stream: an alarm whose false rate holds for *all* of it.
+        """Watch a stream, with a bound on the chance of a false alarm over *all* of it.
 
         Parameters
         ----------
         X : (n, d) array or data frame, optional
-            Normal rows that the model has **not** seen, which those of the stream are compared
-            with; some hundred of them make changes show sooner. After a calibration by rows set
-            aside, the default beyond 1,000 rows, these will do: ``X[model.calibration_rows_]``.
-            Without any, the stream itself is what is normal until it changes.
+            Normal rows that the model has **not** seen, to compare the stream with; a few hundred
+            make changes show sooner. If calibration set rows aside, as it does by default beyond
+            1,000 rows, use those: ``X[model.calibration_rows_]``. Without any, the stream counts
+            as normal until it changes.
         level : float, default=0.01
-            The chance of a false alarm, ever.
+            The chance that there is ever a false alarm.
         random_state : int, default=0
             Breaks ties.
 

@@ -44,7 +44,7 @@ def relevance(
         For each variable the column of the table that it comes from; variables of one column
         (one-hot codes) are added up.
     sample_weight : (n,) array, optional
-        Of the rows of X. Without X the weights of the fit count.
+        Weights of the rows of X. Without X the weights of the fit are used.
     max_rows : int or None, default=30_000
         If there are more rows, an even sample of about this many is used, which is accurate
         to a percent or so (see ``n_rows`` of the result); None takes all of them.
@@ -119,7 +119,7 @@ def sensitivity(self: Any, X: RowsLike) -> Array:
 def uncertainty(
     self: Any, X: RowsLike = None, *, level: float = 0.95, sample_weight: ArrayLike = None
 ) -> Uncertainty:
-    """How much would change with another sample of as many rows.
+    """How much the model would change with another sample of as many rows.
 
     Intervals of eigenvalues, shares and relevance, and how far each component turns, and into
     which others. (``report_.estimated_error`` is the solver's numerical error on these rows.)
@@ -127,10 +127,10 @@ def uncertainty(
     Parameters
     ----------
     X : (n, d) array, data frame, file or row source, optional
-        The training rows. Exact models keep them, and need none.
+        The training rows; not needed for exact models, which keep them.
     level : float, default=0.95
     sample_weight : (n,) array, optional
-        Those of the fit, with X.
+        The weights of the fit; only with X.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def _warn_of_one(found: Relevance) -> None:
     shares = found.overall / (found.overall.sum() or 1.0)
     if len(shares) > 1 and shares.max() > ALMOST_ALL:
         warn(
-            f"{found.names[int(shares.argmax())]!r} holds {shares.max():.1%} of the relevance, and "
+            f"{found.names[int(shares.argmax())]!r} holds {shares.max():.1%} of the relevance, so "
             "the model sees little else; if its unit is to blame, scale the columns: "
             + Remedy("TableModel(model, TableEncoder(scale='std')).", shell="fit with --scale std.")
         )

@@ -146,8 +146,8 @@ class RKMClassifier(sklearn.ClassifierMixin, _Machine):
 
     Notes
     -----
-    Experimental: names and defaults may change. Its features tell classes apart and hardly more, so
-    that samples are typical examples of a class with little variety; for variety use
+    Experimental: names and defaults may change. Its features separate classes and show little else,
+    so that samples are typical examples of a class with little variety; for variety use
     :class:`~mercer.GenerativeKernelPCA` with ``fit(X, y)``. O(n³) time and O(n²) memory.
 
     References
@@ -280,8 +280,8 @@ class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     Layer 1 learns from the rows, and each further layer from the scores (hidden units in the units
     of feature space) of the one below. A sample is drawn at the top; each layer's pre-image method
-    turns it into scores of the layer below, and the last into a point. This is what the paper
-    leaves for future work, trained greedily from the bottom to the top: the layers are not
+    turns it into scores of the layer below, and the last into a point. The paper leaves this
+    for future work; here it is trained greedily from the bottom to the top: the layers are not
     optimised together as in Suykens 2017.
 
     Parameters
@@ -289,10 +289,10 @@ class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     layers : sequence of int, default=(50, 20)
         Components of each layer, from the bottom to the top.
     kernel : str or Kernel, default="gaussian"
-        Of every layer; rules such as the median width are applied to each layer's own input.
+        The kernel of every layer; rules such as the median width see each layer's own input.
     eta, density, preimage, solver, random_state
         As for :class:`~mercer.GenerativeKernelPCA`: the density is that of the top layer's scores,
-        and every layer returns by ``preimage``.
+        and every layer returns to its input by ``preimage``.
 
     Attributes
     ----------
@@ -308,7 +308,7 @@ class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     Notes
     -----
     Experimental: names and defaults may change. For sampling we measured no advantage over a
-    single layer (see the explanation); what a further layer gives is a smaller code.
+    single layer (see the explanation); a further layer only makes the code smaller.
 
     References
     ----------

@@ -48,9 +48,9 @@ class SparseKernelPCA(SubspaceEstimator):
     Parameters
     ----------
     n_kernels : int, optional
-        Number of representing rows; the noise is then found by a search on log σ². Several values
-        of the noise may give this number: of those found, the one whose kernels have the larger
-        likelihood at a common noise is taken.
+        Number of representing rows; the noise is then found by a search on log σ². If several
+        values of the noise give this number, the one with the larger likelihood at a common noise
+        is taken.
     noise : float, optional
         σ itself, not σ²: the standard deviation per direction of feature space that is left to
         noise. Give this *or* ``n_kernels``. With neither, σ² is 1 % of the mean k(x, x), and the

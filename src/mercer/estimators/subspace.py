@@ -532,7 +532,7 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         if filling.gaussian is None:
             raise DataError(
                 f"{self.subspace_.n_support} support points with {X.shape[1]} columns do not "
-                f"tell how sure a value is; it takes {FEWEST_ROWS} points and at most "
+                f"show how certain a value is; that takes {FEWEST_ROWS} points and at most "
                 f"{MOST_COLUMNS} columns. impute(X) gives single values."
             )
         centre = np.asarray(self._fill(X).points)
@@ -635,7 +635,7 @@ def _warn_of_far_rows(model: Estimator, Z: Array) -> None:
     far = int((np.abs(Z + offset) <= FAR * np.abs(offset).max()).all(axis=1).sum())
     if far:
         warn(
-            f"{far} of {len(Z)} rows are so far from those of fit that the kernel sees nothing "
-            "of them; all such rows are sent to one point. Are they in the same units?",
+            f"{far} of {len(Z)} rows are so far from those of the fit that the kernel is zero "
+            "there; they all return to one and the same point. Are they in the same units?",
             exceptions.MercerWarning,
         )

@@ -12,7 +12,7 @@ from mercer._base.config import with_parameters
 from mercer._base.numbers import check_count, seeded_copy
 from mercer._base.sklearn import Tags
 from mercer._base.types import Array, Estimator, RowsLike, Seed, Targets
-from mercer.estimators._validation import check_missing, check_no_empty_row, check_rows
+from mercer.estimators._validation import check_missing, check_rows
 from mercer.estimators.base import Capabilities
 from mercer.estimators.door import require_open, verb
 from mercer.estimators.kernel_pca import KernelPCA
@@ -23,6 +23,7 @@ from mercer.kernels import as_kernel
 from mercer.model import Subspace, model_of
 from mercer.model.rank import usual_rule
 from mercer.points import Points, Vectors
+from mercer.points.source import check_no_empty_row
 from mercer.robust import Filling, Loss, as_loss, fill_missing, reweight
 from mercer.solvers import Auto
 
@@ -114,13 +115,12 @@ class WrappingEstimator(SubspaceEstimator):
 class ReweightedKernelPCA(WrappingEstimator):
     r"""Kernel PCA that outliers do not disturb: rows that do not belong lose their weight.
 
-    First a core of rows is trusted, by distances alone: the half of the rows with the nearest
-    neighbours, which then grows by all rows that are as close to it as its rows are to each other.
+    It starts from a core of rows that is found by distances alone: the half of the rows with the
+    nearest neighbours, extended by all rows that are as close to it as its rows are to each other.
     Scattered outliers and small groups stay out, and cannot stretch the kernel's width. Then the
     wrapped estimator is fitted with ``sample_weight``, and a bounded loss lowers the weights of
     trusted rows whose distance from the subspace, fitted **without** them, is large compared with
-    that of the others. This is a wrapper because weights are all that it needs: it works with every
-    estimator that takes them, and :class:`~mercer.KernelPCA` keeps its short constructor.
+    that of the others. It is a wrapper, and works with every estimator that accepts sample weights.
 
     Parameters
     ----------
@@ -221,9 +221,9 @@ class MissingKernelPCA(WrappingEstimator):
 
     Starts from the conditional means of a Gaussian, found by expectation-maximisation. In every
     round each fold of the rows is filled in by a model fitted to the other folds, because a model
-    that has seen a guess would confirm it. How much the model's answer counts beside the linear
-    one, and how noisy its components are taken to be, is chosen by observed values that are hidden
-    for the purpose. All methods then take rows with NaN, too, and fill them in first.
+    that has seen a guess would confirm it. The weight of the model's
+    answer beside the linear one, and the noise of its components, are chosen by hiding observed
+    values. All methods then accept rows with NaN, too, and fill them in first.
 
     Parameters
     ----------
@@ -241,8 +241,8 @@ class MissingKernelPCA(WrappingEstimator):
     imputed_ : (n, d) array
         The training rows, filled in; observed values unchanged.
     changes_ : array
-        The relative change of the missing values in each round; empty where nothing was missing,
-        or where the linear answer is best.
+        The relative change of the missing values in each round; empty if nothing was missing, or if
+        the linear answer is best.
     n_iter_ : int
         Rounds, at least 1.
     filling_ : mercer.robust.Filling or None
@@ -253,8 +253,8 @@ class MissingKernelPCA(WrappingEstimator):
 
     Notes
     -----
-    Filled-in values carry no noise, so that variances come out a little too small. Of more than
-    3,000 rows, 2,000 drawn ones take part in the rounds, and a model of these fills in the others.
+    Filled-in values carry no noise, so that variances come out a little too small. With more than
+    3,000 rows, a sample of 2,000 takes part in the rounds, and its model fills in the others.
 
     Examples
     --------
@@ -303,7 +303,7 @@ class MissingKernelPCA(WrappingEstimator):
         points = check_rows(self, X, as_kernel(self.kernel), reset=True, allow_nan=True)
         rows = points.vectors("missing data")
         check_no_empty_row(rows)
-        check_no_empty_row(rows.T, "column")
+        check_no_empty_row(rows.T, "column {}".format)
         return points
 
     def _filling(self) -> Filling:

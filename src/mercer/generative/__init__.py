@@ -1,4 +1,4 @@
-"""Generative kernel PCA: hidden units, where new ones come from, and what samples are worth."""
+"""Generative kernel PCA: hidden units, densities to draw new ones from, and measures of samples."""
 
 from mercer.generative.densities import (
     KDE,

@@ -74,7 +74,7 @@ class Normal(Density):
 
     def fit(self, Z: Array, rng: np.random.Generator) -> FittedDensity:  # noqa: ARG002
         if len(Z) < 2:
-            raise DataError(f"a spread cannot be taken from {len(Z)} row(s); give at least 2.")
+            raise DataError(f"a spread cannot be estimated from {len(Z)} row(s); give at least 2.")
         mean = Z.mean(axis=0)
         # Rows of the factor R: draws are mean + g R with g standard normal.
         _, sizes, axes = np.linalg.svd(Z - mean, full_matrices=False)
@@ -109,7 +109,7 @@ class FittedNormal(FittedDensity):
 def _spread(Z: Array) -> Array:
     """Standard deviations of the coordinates; 1 for those that are constant."""
     if len(Z) < 2:
-        raise DataError(f"a spread cannot be taken from {len(Z)} row(s); give at least 2.")
+        raise DataError(f"a spread cannot be estimated from {len(Z)} row(s); give at least 2.")
     spread = Z.std(axis=0)
     spread[spread == 0] = 1
     return np.asarray(spread)

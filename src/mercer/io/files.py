@@ -111,7 +111,7 @@ def numbered(names: Sequence[str], path: Path) -> list[str]:
     new = [repr(own) for name, own in zip(names, made, strict=True) if name != own]
     if new:
         shown = ", ".join(new[:8]) + ", ..." * (len(new) > 8)
-        warn(f"columns of '{path}' have no name or the same one, and are called {shown} here.")
+        warn(f"columns of '{path}' without a name of their own are called {shown} here.")
     return made
 
 

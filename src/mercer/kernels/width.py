@@ -23,7 +23,7 @@ def resolve_length(rule: str, X: Rows, weight: Array | None = None) -> float:
     """The length ℓ for a rule: ``"median"`` or ``"scale"``."""
     if len(X) < 2:
         raise DataError(
-            f"a width cannot be taken from {len(X)} row(s); give at least 2 rows, or a number."
+            f"a width cannot be chosen from {len(X)} row(s); give at least 2 rows, or a number."
         )
     return {"median": median_length, "scale": variance_length}[rule](X, weight)
 

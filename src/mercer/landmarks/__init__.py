@@ -1,4 +1,4 @@
-"""Which m points stand for n rows."""
+"""Rules that choose m landmarks to represent n rows."""
 
 from mercer.landmarks.base import Given, LandmarkRule, Uniform, sample_rows
 from mercer.landmarks.kmeans import KMeans

@@ -1,4 +1,4 @@
-"""The live model: kernel PCA in a page, computed where it is read.
+"""The live model: kernel PCA in a web page that computes in the reader's browser.
 
 ``describe`` turns a fitted model into facts and arrays, ``write_html`` into one file that needs no
 network and no Python, ``show`` into a widget of a notebook, for which ``mercer.live(model, X)`` is
@@ -19,7 +19,7 @@ __all__ = ["LiveModel", "bundle", "describe", "pack", "render", "show", "source"
 def show(
     model: Estimator, X: RowsLike = None, labels: Targets = None, images: Any = None, **options: Any
 ) -> Any:
-    """A widget of a notebook in which a fitted model can be touched; needs anywidget.
+    """An interactive notebook widget of a fitted model; needs anywidget.
 
     Parameters
     ----------

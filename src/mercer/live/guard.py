@@ -82,7 +82,7 @@ def refusal(scope: Scope, rules: Rules) -> tuple[int, str] | None:
     if any(not length.isdigit() or int(length) > largest for length in lengths):
         return 413, f"the body is too large; at most {largest >> 20} MB are taken."
     if not largest and b"transfer-encoding" in headers:
-        return 413, "no body belongs to this request."
+        return 413, "this request takes no body."
     return None
 
 
@@ -118,7 +118,7 @@ class Guard:
                 async with asyncio.timeout_at(end):
                     message = await receive()
             except TimeoutError:
-                text = f"the file came too slowly, {seen:,} bytes so far; load it again."
+                text = f"the file arrived too slowly, {seen:,} bytes so far; load it again."
                 raise HTTPException(408, text, {"connection": "close"}) from None
             more = message.get("more_body", False)
             seen += len(message.get("body", b""))

@@ -71,7 +71,7 @@ def write_html(
     images: Any = None,
     **options: Any,
 ) -> Path:
-    """Write a fitted model as one HTML file that is alive offline.
+    """Write a fitted model as one interactive HTML file that works offline.
 
     Parameters
     ----------

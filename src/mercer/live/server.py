@@ -79,7 +79,9 @@ class Studio:
     async def _upload(self, request: Request) -> Response:
         """The body is the file; its name is shown, and its ending read."""
         if self.uploads >= MOST_UPLOADS:
-            raise DataError(f"{MOST_UPLOADS} files are on their way; wait for one of them.")
+            raise DataError(
+                f"{MOST_UPLOADS} files are being uploaded; wait for one of them to finish."
+            )
         item = self.store.new(request.query_params.get("name", ""))
         self.uploads += 1
         try:

@@ -329,7 +329,7 @@ def _serve(pipe: Connection) -> None:
         except MemoryError:
             pipe.send(("problem", "there is not enough memory for this fit; take fewer rows."))
         except Exception as error:
-            text = f"unexpected {type(error).__name__}: {error}. This is a fault of mercer."
+            text = f"unexpected {type(error).__name__}: {error}. This is a bug in mercer."
             pipe.send(("problem", text))
 
 

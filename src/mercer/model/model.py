@@ -118,7 +118,7 @@ class Model:
         ``|K v - λ v|``, of methods that have eigenvectors.
     report : Report
     n_rows : float
-        Rows of the fit, or the sum of their weights; 0 if nobody knows.
+        Rows of the fit, or the sum of their weights; 0 if unknown.
     of_gram : bool
         These are eigenpairs of the Gram matrix of all rows.
     names : list of str or None

@@ -143,9 +143,9 @@ class ParallelAnalysis(ComponentRule):
     Parameters
     ----------
     max_components : int, default=50
-        Number of components to look at.
+        Number of components to test.
     n_permutations : int, default=10
-        Each costs a fit.
+        Number of permutations, each of which costs a fit.
     quantile : float, default=0.95
 
     Examples

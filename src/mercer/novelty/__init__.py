@@ -1,4 +1,4 @@
-"""How new is a point? Scores, thresholds that keep their promise, and which variables did it."""
+"""How new is a point? Scores, thresholds with a guaranteed false-alarm rate, and contributions."""
 
 from mercer._base.held_out import held_out_scores
 from mercer.model.rank import ShareUpTo

@@ -83,7 +83,7 @@ class Conformal:
         """The score above which a point is called new: ``s > threshold`` just where ``p <= rate``.
 
         With m the number of p-values up to ``rate`` that n scores can give, it is the m-th largest
-        score, and infinite where ``rate`` is finer than :attr:`finest_rate`: then no score is large
+        score. It is infinite if ``rate`` is below :attr:`finest_rate`: no score is then large
         enough, and nothing is called new.
         """
         n = len(self.scores)

@@ -166,7 +166,7 @@ def run_figure3(setting: Setting) -> Result:
         jitter = fixed_rng(2018).uniform(-0.28, 0.28, len(X))
         for k in range(3):
             _groups(ax, np.column_stack([Z[:, k], 2 - k + jitter]), labels, 6)
-        ax.set_yticks([2, 1, 0], [f"component {k}: {told[k]:.0%} told" for k in range(3)])
+        ax.set_yticks([2, 1, 0], [f"component {k}: {told[k]:.0%} told apart" for k in range(3)])
         ax.spines[:].set_visible(False)
         return figure
 
@@ -274,9 +274,9 @@ def run_figure7(setting: Setting) -> Result:
         figure, panels = item.sheet(1, 2, (9, 4))
         for ax, (name, Z) in zip(panels[0], found.items(), strict=True):
             _groups(ax, Z, labels)
-            title = f"{name}: {told[name]:.0%} told by the first component"
+            title = f"{name}: {told[name]:.0%} told apart by the first component"
             item.panel(ax, title, xlabel="component 0", ylabel="component 1")
         return figure
 
-    numbers = [{"method": name, "told by the first component": told[name]} for name in told]
+    numbers = [{"method": name, "told apart by the first component": told[name]} for name in told]
     return Result(numbers, checks, draw)

@@ -35,7 +35,7 @@ class DenoisingDisplay(base.Display):
         Mean squared distance from clean, over **all** rows, of noisy, linear and kernel.
     n_linear, n_kernel : int
         Components of each. Linear PCA gets the number that is best *for these very rows*, which
-        no one could know in advance: the comparison leans to its side.
+        nobody could know in advance: the comparison favours it.
     image_shape : tuple of int
     labels : (c,) array or None
     figure_, ax_, image_
@@ -74,7 +74,8 @@ class DenoisingDisplay(base.Display):
         ----------
         estimator : KernelPCA or another model with ``denoise``, fitted to images as rows
         X : (n, d) clean images, optional
-            Those that the model has not seen tell more than its support points, the default.
+            Images that the model has not seen are more informative than its support points, the
+            default.
         y : (n,) classes, optional
             Shows the first image of each class.
         X_noisy : (n, d) the same images with noise, optional
@@ -216,7 +217,8 @@ class PreImageGalleryDisplay(base.Display):
         ----------
         estimator : KernelPCA or another model with pre-images, fitted to images as rows
         X : (n, d) images, optional
-            Those that the model has not seen tell more than its support points, the default.
+            Images that the model has not seen are more informative than its support points, the
+            default.
         y : (n,) classes, optional
             Shows the first image of each class.
         n_components : sequence of int, optional

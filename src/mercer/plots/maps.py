@@ -177,9 +177,9 @@ class BiplotDisplay(base.Display):
     """Scores of rows, and arrows that say what the variables do *there*.
 
     Kernel components bend: a variable may push to the right in one place and to the left in
-    another, so that one arrow for the whole map would lie. An arrow is the mean change of the two
-    scores near its foot when the variable grows by one standard deviation; all arrows have one
-    scale.
+    another, so that one arrow for the whole map would be misleading. An arrow is the mean change of
+    the two scores near its foot when the variable grows by one standard deviation; all arrows have
+    one scale.
 
     Attributes
     ----------

@@ -347,7 +347,7 @@ class MonitorDisplay(base.Display):
         *,
         ax: Axes = None,
     ) -> Self:
-        """Play the rows to a monitor, and draw what it says; the monitor itself stays as it is.
+        """Feed the rows to a copy of the monitor, and draw the result.
 
         Parameters
         ----------

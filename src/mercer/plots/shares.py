@@ -46,7 +46,7 @@ class ScreeDisplay(base.Display):
 
     @property
     def cumulative(self) -> Array:
-        """Share of the variance that the first k components hold."""
+        """Share of the variance that the first k components explain."""
         return np.cumsum(self.shares)
 
     @classmethod
@@ -65,7 +65,7 @@ class ScreeDisplay(base.Display):
         ----------
         estimator : KernelPCA, SparseKernelPCA or another model with components, fitted
         X : (n, d) rows that the model has not seen, optional
-            Adds how much of *their* variance in feature space the components hold: far less where
+            Adds how much of *their* variance in feature space the components explain: far less if
             the kernel is too narrow.
         y : ignored
         uncertainty : Uncertainty, optional
@@ -140,7 +140,7 @@ class WidthSpectrumDisplay(base.Display):
     """Shares of the true variance that the first components hold, for a range of widths.
 
     A narrow kernel makes all rows equally far from each other: the variance spreads over as many
-    components as there are rows. A wide one is almost linear: a few components hold everything.
+    components as there are rows. A wide one is almost linear: a few components explain everything.
 
     Attributes
     ----------

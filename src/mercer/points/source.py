@@ -250,6 +250,15 @@ def check_finite(
     raise DataError(where + remedy_for(value) + ".")
 
 
+def check_no_empty_row(rows: Array, place: Callable[[int], str] = "row {}".format) -> None:
+    """Raise for rows, or columns, of which nothing is known: any answer would be made up."""
+    empty = np.flatnonzero(np.isnan(rows).all(axis=1))
+    if empty.size:
+        first, more = place(int(empty[0])), empty.size - 1
+        which, it = (f"{first} and {more} more have", "them") if more else (f"{first} has", "it")
+        raise DataError(f"{which} no value at all, and nothing to fill {it} in from; remove {it}.")
+
+
 def warn_of_long(block: Array, columns: Sequence[str] | None) -> bool:
     """Whether (n, d) whole numbers, of any type, hold one that float64 changes; it is named."""
     if block.dtype.kind not in "iuO" or block.dtype.itemsize < 8:
@@ -282,8 +291,8 @@ def remedy_for(value: float) -> Remedy:
     if np.isnan(value):
         return "remove such rows, or " + fill_in("them")
     return "remove such rows, or " + Remedy(
-        "make such values NaN and fit MissingKernelPCA",
-        shell="leave the field empty and fit with --model missing",
+        "make such values NaN and fit TableModel(...) of any estimator, which fills them in",
+        shell="leave the field empty, which then counts as a missing value",
     )
 
 

@@ -146,7 +146,7 @@ class PreImageSolver(Config, ABC):
         for need in self.requires:
             has, words, remedy = _NEEDS[need]
             if not has(kernel):
-                lack = f"{type(self).__name__} needs {words}, which {kernel!r} has not; "
+                lack = f"{type(self).__name__} needs {words}, which {kernel!r} does not have; "
                 raise KernelError(lack + remedy + ".")
 
     def check_subspace(self, subspace: Subspace) -> None:
@@ -175,12 +175,12 @@ _NEEDS: dict[str, tuple[Callable[[Kernel], bool], str, str]] = {
     ),
     "inverse": (
         lambda kernel: kernel.is_invertible,
-        "values that tell the distance or the dot product (radial, or as for InverseDot)",
+        "values from which the distance or the dot product follows (radial, or as for InverseDot)",
         _ANY,
     ),
     "dot product": (
         lambda kernel: kernel.is_invertible and isinstance(kernel, DotProductKernel),
-        "values that tell the dot product (linear, sigmoid, polynomial of odd degree)",
+        "values from which the dot product follows (linear, sigmoid, polynomial of odd degree)",
         "use an odd degree, or preimage='gradient'",
     ),
 }

@@ -50,8 +50,8 @@ class Ridge(PreImageSolver):
     -----
     The regression is solved once, O(m³/3) for m ≤ 4,000 support points; of more, 4,000 evenly
     spaced ones are used. The choice costs one eigendecomposition of at most 600 points per width.
-    Then O(m d) per point. It sees only the scores: best when these are all that is known. Scores
-    that are like none of the support points' get the mean, and ``"failed"``.
+    Then O(m d) per point. It sees only the scores, and is best when nothing else is known. Scores
+    unlike those of all support points get the mean, and the status ``"failed"``.
 
     References
     ----------

@@ -28,9 +28,8 @@ class Shrunk(PreImageSolver):
 
     Notes
     -----
-    Only scores of noisy rows are shrunk, in ``denoise``, ``preimages`` and ``score``; those that
-    are given to ``inverse_transform`` are taken at their word, and ``reconstruct`` keeps what there
-    is.
+    Only scores of noisy rows are shrunk, in ``denoise``, ``preimages`` and ``score``. Scores passed
+    to ``inverse_transform`` are used unchanged, and ``reconstruct`` does not shrink them.
 
     References
     ----------

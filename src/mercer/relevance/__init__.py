@@ -1,4 +1,4 @@
-"""Which variables matter, and how sure are we: for everything with a Subspace of vectors.
+"""Which variables matter, and how certain that is, for every model with a Subspace of vectors.
 
 Every estimator has these as methods, ``relevance``, ``sensitivity`` and ``uncertainty``.
 """

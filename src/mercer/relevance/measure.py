@@ -346,9 +346,9 @@ def permutation(
 ) -> Permutation:
     """Permute each variable, measure the explained share, and fit again for the angle.
 
-    Asks another question than ``model.relevance``: not how fast the scores move with a variable,
-    but what they lose without its order among the rows. Where two variables say the same, each of
-    them has a large relevance, and permuting one still breaks the pair.
+    This answers another question than ``model.relevance``: not how fast the scores change with a
+    variable, but what is lost when its order among the rows is destroyed. Two variables that carry
+    the same information both have a large relevance, and permuting one still breaks the pair.
 
     Parameters
     ----------

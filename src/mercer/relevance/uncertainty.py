@@ -194,10 +194,10 @@ class Interval:
 @shown_as_table
 @dataclass(frozen=True)
 class Uncertainty:
-    """What another sample of as many rows would have given: the sampling error of a model.
+    """The sampling error of a model: how much it would differ for another sample of as many rows.
 
-    (``report_.estimated_error`` is another thing, the numerical error: how far the solver is from
-    the exact components of *these* rows.)
+    (``report_.estimated_error`` is the numerical error: how far the solver is from the exact
+    components of *these* rows.)
 
     Attributes
     ----------
@@ -266,7 +266,7 @@ class Uncertainty:
 
     @property
     def advice(self) -> list[str]:
-        """What follows, in plain words: what is stable, what mixes, and what is noise."""
+        """Which components are stable, which mix, and which are noise, in words."""
         q, level, noise = len(self.angle), f"{self.level:.0%}", np.flatnonzero(self.noise)
         turn = f"in {level} of samples of {self.n_rows:,} rows they turn by less than 45 degrees."
         stable = f"{self.n_stable} of {q} components are stable: {turn}"

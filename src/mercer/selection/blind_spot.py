@@ -123,7 +123,7 @@ class BlindSpots:
         left = np.sqrt(total / np.maximum(number, 1))
         if (left**2).sum() > MOST_LEFT * self.X.var(axis=0).sum():
             raise UnseenNoiseError(
-                "columns say nothing about each other, by which noise could be told apart from the "
+                "columns do not predict each other, so that noise cannot be told apart from the "
                 "rows themselves; "
                 + Remedy("give noise=, its standard deviation.", shell="give it by --noise.")
             )

@@ -51,7 +51,7 @@ def choose_by_noise(
     Parameters
     ----------
     estimator : KernelPCA, or another estimator whose components are nested
-    X : (n, d) array or SparseRows, as clean as there is
+    X : (n, d) array or SparseRows, as clean as possible
     noise : float, callable or None, default=None
         See :class:`DenoisingScore`.
     kernels : sequence of Kernel, optional

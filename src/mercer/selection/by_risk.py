@@ -41,7 +41,7 @@ MAX_ROWS, NARROWER, FEW_NUMBERS = 1000, (0.7, 1.0), 40_000
 
 @dataclass(frozen=True)
 class NoisyChoice(Choice):
-    """A choice on noisy rows: also the pre-image method, and what it is worth.
+    """A choice on noisy rows, with the pre-image method and the estimated error.
 
     Attributes
     ----------

@@ -37,7 +37,7 @@ class DenoisingScore(Config):
     match_noise : bool or "auto", default="auto"
         Passed on to ``denoise``.
     random_state : int, default=0
-        The same noise for every candidate: differences between them are then theirs.
+        Every candidate gets the same noise, so that differences are not due to chance.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def _like(X: RowsLike, rows: Any) -> RowsLike:
 
 @dataclass(frozen=True)
 class Assessment:
-    """What is left of noise, and what is lost of clean rows.
+    """How much noise denoising leaves, and how much of clean rows it loses.
 
     Attributes
     ----------
@@ -139,8 +139,8 @@ class Assessment:
     noise_left : float
         The share of its variance that is left.
     root_mean_square_error : float
-        Per entry, of clean rows from what their scores keep. Less for every wider kernel and every
-        further component: no way to choose a model.
+        Per entry, of clean rows from their reconstructions. It falls with every wider kernel and
+        every further component, so it is no criterion to choose a model by.
     reconstruction_error : float
         Mean squared distance of clean rows from the subspace, in feature space.
     """
@@ -154,7 +154,7 @@ class Assessment:
 
 
 def assess(model: Estimator, table: Table) -> Assessment:
-    """Add noise of half the standard deviation to the rows, and see what a model leaves of it.
+    """Add noise of half the standard deviation to the rows, and measure how much a model leaves.
 
     Parameters
     ----------

@@ -105,13 +105,13 @@ class NoiseLevel:
         low, high = self.seen
         if high < 1 / DISAGREE:
             return (
-                f"the rows show {high:.2g} times the noise that was given: it is smaller, or "
-                "columns share it"
+                f"the rows show {high:.2g} times the noise that was given: the noise is smaller, "
+                "or columns share it"
             )
         if low > DISAGREE:
             return (
-                f"the rows show {low:.2g} times the noise that was given: it is larger, or each "
-                "column has something of its own"
+                f"the rows show {low:.2g} times the noise that was given: the noise is larger, "
+                "or each column has variation of its own"
             )
         return ""
 

@@ -55,7 +55,7 @@ HELPS = 0.95
 
 @dataclass(frozen=True)
 class Risk:
-    """What denoising leaves of the noise: mean squared errors of a row, estimated.
+    """Estimated mean squared errors of a row: how much noise denoising leaves.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Risk:
     linear : float
         Of linear PCA with its own best number of components, scores shrunk or not.
     level : NoiseLevel
-        What was taken for the noise, and where it is from.
+        The noise that was assumed, and its source.
     """
 
     error: float

@@ -51,13 +51,13 @@ class Auto(Solver):
     memory
     ====================  =============  ==========================================================
 
-    Rows that are copies of others do not count, where they are many enough to be merged.
+    Copies of other rows do not count if there are enough of them to be merged.
     Up to 20,000 rows of a file or a dask collection are loaded; more go to landmarks, or to
     :class:`Davidson` on the workers of a dask cluster: up to 150,000 rows on two cores, 1,200,000
     on 128. A solver
     whose estimated memory exceeds the budget is passed over. With ``n_components=None``, all
     components are kept up to 3,000 rows and the leading 32 beyond. The choice and its reason are
-    in ``report_``, and what it may cost if that is seconds.
+    in ``report_``, with the estimated time if it is seconds or more.
 
     Parameters
     ----------
@@ -68,9 +68,9 @@ class Auto(Solver):
     checkpoint : path, optional
         For :class:`Landmarks` and :class:`Davidson`, where they are chosen.
     seconds : float, optional
-        Budget of time for the solver. One that is estimated to take longer is passed over, in the
-        end for fewer landmarks; where none fits, ``plan`` and ``fit`` raise at once. The estimate
-        is for an idle machine, and no promise.
+        Time budget. Solvers that are estimated to take longer are passed over, in the end for fewer
+        landmarks; if nothing fits, ``plan`` and ``fit`` raise at once. The estimate is for an idle
+        machine, and is not a promise.
     """
 
     tol: float = 1e-6

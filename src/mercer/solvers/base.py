@@ -170,7 +170,7 @@ class Solver(Config, ABC):
         """Estimated peak of the solver's own arrays, for k components."""
 
     def estimate_seconds(self, problem: Problem, k: int) -> float:  # noqa: ARG002
-        """About how long k components take on this machine; 0 if nobody knows."""
+        """Estimated seconds for k components on this machine; 0 if unknown."""
         return 0.0
 
     def plan(self, problem: Problem) -> Plan:

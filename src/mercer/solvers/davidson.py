@@ -64,7 +64,7 @@ class Davidson(EigenSolver):
     keep : bool, optional
         Keep the tiles of the first pass (n²/2 numbers) or compute them again in every pass: the
         same result. By default they are kept if rows have more than n/8 columns, which makes tiles
-        dear, and if they take less than a quarter of the free memory.
+        expensive, and if they take less than a quarter of the free memory.
     executor : concurrent.futures.Executor, optional
         Workers that compute the tiles: a ``ProcessPoolExecutor``, loky, mpi4py's, dask's
         ``client.get_executor()``. Each of them gets the rows once and n × b numbers in parts for

@@ -137,7 +137,7 @@ class Plan:
     resumable : bool
         Whether the solver can keep its state in a checkpoint, and go on from there.
     seconds : float
-        About how long the solver takes on this machine if it is idle; 0 if nobody knows.
+        Estimated time on this machine if it is idle; 0 if unknown.
     """
 
     solver: Config

@@ -132,7 +132,7 @@ class Number:
     def codes(self, values: Array) -> Array:
         """(n,) numbers as they are, if they are numbers."""
         if values.dtype.kind != "f":
-            raise DataError(f"was of numbers in fit, and holds {kind_of(values)} now")
+            raise DataError(f"held numbers in fit, and holds {kind_of(values)} now")
         if np.isinf(values).any():
             raise WrongCellError(int(np.isinf(values).argmax()), "contains infinity")
         return values
@@ -309,7 +309,7 @@ class Date:
         if self.form and values.dtype.kind == "O":
             values = parse_dates(values, self.form)
         if values.dtype.kind != "M":
-            raise DataError(f"was of dates in fit, and holds {kind_of(values)} now")
+            raise DataError(f"held dates in fit, and holds {kind_of(values)} now")
         return values
 
     def decode(self, block: Array) -> Array:
@@ -335,7 +335,10 @@ class Date:
         cycles = f", with {' and '.join(self.cycles)} as angles" if self.cycles else ""
         # 03/04/2024 is two days: which, has to be seen.
         form = f" as {self.form}" if self.form and not self.form.startswith("%Y-%m-%d") else ""
-        return f"date{form}, {names.get(self.unit, self.unit)} since {self.origin}{cycles}"
+        unit = names.get(self.unit, self.unit)
+        if self.form and "%d" not in self.form and self.origin.startswith("1900-01-01T"):
+            return f"time of day{form}, in {unit}{cycles}"
+        return f"date{form}, {unit} since {self.origin}{cycles}"
 
 
 @dataclass(frozen=True)

@@ -32,12 +32,12 @@ class TableEncoder(TransformerMixin, Estimator):
 
     - A number is scaled by its standard deviation. Long tails are scaled by their quartiles and
       go through asinh, a logarithm with a sign. Whole numbers come back whole, and no number
-      leaves the bounds that the data show: from 0, 0 to 1, 0 to 100 %. One of few values comes
-      back as the nearest of them.
+      leaves the bounds that the data show: from 0, 0 to 1, 0 to 100 %. In a column of few values,
+      the nearest of them comes back.
     - A category (text, boolean) becomes a one-hot block, so that a Gaussian on the vectors is the
       product of a Gaussian of the numbers and :math:`e^{-\gamma_c [x \ne y]}` for each category.
-      The strongest comes back: only values that were there in ``fit``. Of more than 100, the
-      rarest share one slot.
+      The largest entry decides on the way back, so only values seen in ``fit`` come back. Of more
+      than 100 values, the rarest share one slot.
     - A date counts days (or seconds, ...) since the first one, and comes back as a date. With
       ``"date:month"``, ``"date:weekday"``, ``"date:hour"``, or some of them as
       ``"date:month+hour"``, these are angles beside it: December lies next to January.
@@ -55,10 +55,10 @@ class TableEncoder(TransformerMixin, Estimator):
         ``"raw"`` (a number as it is), ``"drop"``, or ``"index"`` for names of the rows, which are
         left out as well.
     weights : dict, optional
-        Name of a column → how much it counts; 1 is what a standardised number counts.
+        Name of a column → its weight; a standardised number has weight 1.
     scale : {"auto", "robust", "std", "none"}, default="auto"
-        Of numbers. ``"auto"`` leaves them as they are where all columns seem to have one unit, as
-        pixels and spectra have: numbers only, and their largest values within a factor of ten.
+        How numbers are scaled. ``"auto"`` leaves them unscaled if all columns seem to share a unit,
+        as pixels and spectra do: numbers only, and largest values within a factor of ten.
     **columns : str
         More ``kinds``, for columns whose names are words.
 
@@ -67,14 +67,14 @@ class TableEncoder(TransformerMixin, Estimator):
     columns_ : dict
         Name → what is done: a ``Number``, ``Category``, ``Date`` or ``LeftOut``.
     scale_ : str
-        What ``"auto"`` came to.
+        What ``"auto"`` decided.
     n_features_in_ : int
     feature_names_in_ : (d,) array
 
     Notes
     -----
-    ``inverse_transform`` respects bounds and levels because it is for vectors that a model has
-    made; a row outside of what ``fit`` has seen is encoded as it is and comes back inside.
+    ``inverse_transform`` is meant for vectors that a model has made, and so respects bounds and
+    levels; a row beyond the values that ``fit`` saw is encoded as it is, but returns inside.
 
     Examples
     --------
@@ -155,7 +155,7 @@ class TableEncoder(TransformerMixin, Estimator):
 
     @verb("model")
     def inverse_transform(self, Z: Any) -> Any:
-        """Vectors as a table of the kind that ``fit`` was given; every value is a legal one.
+        """Turn vectors into a table of the kind given to ``fit``; every value is a legal one.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class TableEncoder(TransformerMixin, Estimator):
         Returns
         -------
         table
-            Left-out columns are there, too, with their constant or without values.
+            Left-out columns are included, with their constant or without values.
         """
         # Types as a library's objects, or by their names, which a file holds.
         dtypes = self._cached("dtypes", self.dtypes_, None, lambda: self.dtypes_)
@@ -172,7 +172,7 @@ class TableEncoder(TransformerMixin, Estimator):
 
     @verb()
     def keep_all_digits(self) -> None:
-        """Have numbers that are not whole come back with all digits, not with those of the fit."""
+        """Return numbers with all computed digits, not with as many as in the fit."""
         self.columns_ = {
             name: replace(column, digits=None) if isinstance(column, Number) else column
             for name, column in self.columns_.items()
@@ -180,7 +180,7 @@ class TableEncoder(TransformerMixin, Estimator):
 
     @verb()
     def describe(self, most: int | None = None) -> list[str]:
-        """A line for each column: what is done with it; for each kind, if more than ``most``."""
+        """A line for each column on what is done with it; for each kind, if more than ``most``."""
         lines = [
             f"{name}: {column.describe()}{unit and f', in {unit}'}"
             for name, column in self.columns_.items()
@@ -243,7 +243,7 @@ class TableEncoder(TransformerMixin, Estimator):
 
     @verb()
     def take(self, X: Any) -> Frame:
-        """The columns of a table by the names of the fit, in any order; by position of an array."""
+        """The columns of a table by name, in any order; those of an array by position."""
         frame = take_apart(X)
         if frame.container == "array":
             if len(frame.columns) != self.n_features_in_:

@@ -14,13 +14,12 @@ from sklearn.utils import get_tags
 from mercer._base.numbers import counted, fixed_rng
 from mercer._base.types import Array, Estimator
 from mercer.estimators import KernelPCA, MissingKernelPCA
-from mercer.estimators._validation import check_no_empty_row
 from mercer.exceptions import DataError, Remedy
 from mercer.io.files import names_text
 from mercer.model import model_of, names_of
 from mercer.model.model import of_vectors
 from mercer.model.rank import usual_rule
-from mercer.points.source import MemoryRows
+from mercer.points.source import MemoryRows, check_no_empty_row
 from mercer.tables.encoder import TableEncoder
 from mercer.tables.frames import Frame
 
@@ -62,7 +61,7 @@ def filler_of(rows: Array) -> MissingKernelPCA:
     return MissingKernelPCA(model, random_state=0).fit(rows[np.sort(fewest)])
 
 
-def completed(model: Any, rows: Array) -> Array:
+def completed(model: Any, rows: Array, place: Place = "row {}".format) -> Array:
     """New vectors with expected values where some are missing, by what a fitted model knows."""
     if not np.isnan(rows).any():
         return rows
@@ -72,8 +71,8 @@ def completed(model: Any, rows: Array) -> Array:
         names = names_of(model)
         return np.asarray(filler.impute(MemoryRows(rows, names and tuple(names))))
     if model.missing == "refuse":
-        refuse_missing(rows, model.encoder_)
-    check_no_empty_row(rows)
+        refuse_missing(rows, model.encoder_, place)
+    check_no_empty_row(rows, place)
     return filled(rows, filler.impute, model.encoder_)
 
 
@@ -115,8 +114,8 @@ def note_of(rows: Array, encoder: TableEncoder, way: str, left_out: Array) -> st
     of = int(np.logical_or.reduce([*where.values()]).sum())
     count = f"{counted(values, 'missing value')} in {of:,} of {counted(len(rows), 'row')}"
     columns = f"({names_text([*where])})"
-    out = f"{counted(int(left_out.sum()), 'row')} {'is' if left_out.sum() == 1 else 'are'} left out"
+    out = f"{counted(int(left_out.sum()), 'row')} left out"
     if way == "drop":
         return f"{count} {columns}: {out}"
     done = "filled in from the other values of their rows"
-    return f"{count} {columns}: {done}" + (f"; {out}, all empty" if left_out.any() else "")
+    return f"{count} {columns}: {done}" + (f"; {out} without any value" if left_out.any() else "")

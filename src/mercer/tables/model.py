@@ -20,6 +20,7 @@ from mercer.estimators.base import OF_COLUMNS, Estimator
 from mercer.estimators.door import Verb, as_asked, verb
 from mercer.estimators.subspace import to_html
 from mercer.model.rank import usual_rule
+from mercer.points.source import check_no_empty_row
 from mercer.tables.encoder import TableEncoder
 from mercer.tables.frames import Frame, absent, as_list, as_one_row, objects, take_apart
 from mercer.tables.missing import completed, takes_missing
@@ -79,20 +80,20 @@ _FILLS = ("impute", "imputations", "imputation_draws")
 class TableModel(Estimator):
     """Use any estimator of mercer on tables: data frames in, data frames out.
 
-    A :class:`TableEncoder` turns rows into vectors for the model, and what the model gives back
-    into rows with legal values, in the types, order and index of the table. Missing values are
-    filled in before the model sees the rows. A method is there if the model has it.
+    A :class:`TableEncoder` turns rows into vectors for the model, and the model's results into
+    rows with legal values, in the types, order and index of the table. Missing values are
+    filled in before the model sees the rows. All methods of the model are available.
 
     Parameters
     ----------
     model : estimator, optional
-        If not given, as ``mercer fit`` has it: kernel PCA of 95 % of the variance, in at most 64
+        By default the same as in ``mercer fit``: kernel PCA of 95 % of the variance, in at most 64
         components.
     encoder : TableEncoder, optional
         What is done with the columns; decided from the data if not given.
     missing : {"auto", "fill", "drop", "refuse"}, default="auto"
-        What is done with missing values: ``"fill"`` learns from rows in which they are drawn,
-        given the other values of the row; ``"drop"`` learns from the rows without any. ``"auto"``
+        What to do with missing values: ``"fill"`` learns from rows in which they are drawn, given
+        the other values of the row; ``"drop"`` learns from the complete rows only. ``"auto"``
         fills, and drops rows in which every value is missing. Later rows are filled in by expected
         values, unless missing values are refused. A :class:`~mercer.MissingKernelPCA` fills in
         what it learns from by itself.
@@ -201,7 +202,7 @@ class TableModel(Estimator):
     def from_fitted(cls, model: Any, encoder: TableEncoder, filler: Any = None) -> Self:
         """A model that was fitted to vectors of a fitted encoder, on tables.
 
-        ``filler`` is what has filled in the missing values of these vectors, if some were missing.
+        ``filler`` is the model that filled in the missing values of these vectors, if any.
         """
         made = cls(clone(model), clone(encoder))
         made._adopt(model, encoder, filler)
@@ -253,6 +254,7 @@ class TableModel(Estimator):
     def impute(self, X: Any) -> Any:
         """Fill in missing values, numbers and categories; all others stay unchanged."""
         rows = self.vectors(X, missing=True)
+        check_no_empty_row(rows, self.encoder_.take(X).place)
         found = rows if not np.isnan(rows).any() else self._inner("impute").impute(rows)
         return self._back(X, found, only_missing=True)
 
@@ -292,6 +294,9 @@ class TableModel(Estimator):
         return self.model_.relevance(rows, groups=self.encoder_.groups_, **options)
 
     def _asked(self) -> Any:
+        if isinstance(self.model, type):
+            name = self.model.__name__
+            raise TypeError(f"model={name} is a class; give {name}(), an object.")
         if self.model is not None and not hasattr(self.model, "fit"):
             raise TypeError(f"model={self.model!r} is not an estimator; give one: KernelPCA(10).")
         if self.model is None:
@@ -341,7 +346,7 @@ class TableModel(Estimator):
     def vectors(self, X: Any, *, missing: bool = False) -> Array:
         """The rows as the model sees them, filled in; NaN is let through if ``missing``."""
         rows = self.encoder_.transform(X)
-        return rows if missing else completed(self, rows)
+        return rows if missing else completed(self, rows, self.encoder_.take(X).place)
 
     def _back(self, X: Any, rows: Any, *, only_missing: bool = False) -> Any:
         """A table like X with these vectors decoded; what the model does not see stays."""

@@ -20,7 +20,7 @@ from mercer.io.delimited import CACHED
 from mercer.io.files import plain_name
 from mercer.io.look import LOOK, TEXT, Look, is_missing
 from mercer.model.model import model_of, remember
-from mercer.points.source import MemoryRows, Source
+from mercer.points.source import MemoryRows, Source, check_no_empty_row
 from mercer.points.sparse import SparseRows
 from mercer.tables import missing as missing_values
 from mercer.tables.columns import Category
@@ -157,9 +157,10 @@ class Opening:
             few = f"{len(kept)} of {len(rows)} rows are left without those with missing values"
             raise DataError(f"{few}; fill them in: " + argument("missing", "auto") + ".")
         if way == "fill" and wanting.any():
-            empty = f"of {counted(int(wanting.sum()), 'row')} no value is known, the first is "
-            remedy = "; remove them, or leave them out: " + argument("missing", "auto")
-            raise DataError(empty + place(int(wanting.argmax())) + remedy)
+            first, out = place(int(wanting.argmax())), argument("missing", "auto")
+            rows_of = counted(int(wanting.sum()), "row")
+            empty = f"{rows_of} without any value, the first in {first}; remove such rows, or "
+            raise DataError(empty + "leave them out: " + out)
         note, filler = missing_values.note_of(rows, encoder, way, wanting), None
         incomplete, rows = MemoryRows(rows).fingerprint(), rows[kept]
         if np.isnan(rows).any() and not missing_values.takes_missing(self.model):
@@ -298,6 +299,7 @@ def vectors_for(model: "TableModel", look: Look, choice: Choice) -> Table:
     """A file as vectors, NaN where a value is missing; label and row names are extra columns."""
     frame = read_for(model, look, choice)
     vectors = model.vectors(frame, missing=True)
+    check_no_empty_row(vectors, frame.place)
     beside = _beside(model.encoder_, frame, choice)
     return Table(MemoryRows(vectors), {**beside, **kept_columns(frame, choice.keep)})
 

@@ -320,8 +320,8 @@ def _refuse_typing_errors(path: Path, name: str, texts: list[str], lines: Sequen
     others = [i for i, text in enumerate(texts) if text in wrong]
     if 0 < len(others) <= TYPING_ERRORS * sum(not is_missing(text) for text in texts):
         wrong_one, instead = texts[others[0]][:40], files.other_use("the column", [name])
-        what = f", column {name!r}: {wrong_one!r} is not a number, as most others are "
-        what += f"({len(others)} are not); fix it, leave the field empty if the value is missing, "
+        what = f", column {name!r}: {wrong_one!r} is not a number, as nearly all others are; "
+        what += "fix it, leave the field empty if the value is missing, "
         category = ", or make it a category: " + as_kind(name, "category") + "."
         raise files.at_line(lines[others[0]], path, what + instead + category)
 

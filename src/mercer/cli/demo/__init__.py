@@ -6,7 +6,7 @@ from typing import Any
 from mercer.cli.options import command, console, output_folder, tables
 
 
-@command(short_help="See what it does, on images of digits; writes a report.")
+@command(short_help="See what mercer does with images of digits; writes a report.")
 @output_folder("mercer-demo", "the report and the models")
 def demo(output: Path) -> None:
     """Show what kernel PCA does to scikit-learn's 1,797 handwritten digits.
@@ -43,7 +43,7 @@ def _print(results: Any, folder: Path) -> None:
     terminal.print(_denoising_table(results.studies))
     console.summary("And more", in_words(results))
     terminal.print(f"Report:  [bold]{folder / 'report.html'}[/bold]", soft_wrap=True)
-    terminal.print(f"Touch:   {folder / 'live.html'}, a model that moves", soft_wrap=True)
+    terminal.print(f"Try:     {folder / 'live.html'}, an interactive model", soft_wrap=True)
     names = ", ".join(f"{name}.mercer" for name in results.models())
     terminal.print(f"Models:  {names}", soft_wrap=True)
     terminal.print("Next:    mercer fit YOURS.csv -o yours.mercer\n", soft_wrap=True)
@@ -53,7 +53,7 @@ def _denoising_table(studies: Any) -> Any:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    title = "Denoising: root mean square error per pixel, and share read correctly"
+    title = "Denoising: root mean square error per pixel, and share recognised correctly"
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
     table.add_column("method")
     for study in studies:

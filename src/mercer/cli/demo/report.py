@@ -113,8 +113,8 @@ def in_words(results: Results) -> dict[str, str]:
         "sparse": f"{small.support[1]} points instead of {small.support[0]:,}; error "
         f"{small.error[1]:.3f} instead of {small.error[0]:.3f}; model file {sizes[1]} instead of "
         f"{sizes[0]}",
-        "generated": f"{made.read:.0%} of {len(made.images)} new digits are read as the digit "
-        f"asked for; {made.distance:.2f} from the nearest training image (real ones "
+        "generated": f"{made.read:.0%} of {len(made.images)} new digits are recognised as the "
+        f"digit asked for; {made.distance:.2f} from the nearest training image (real ones "
         f"{made.real_distance:.2f})",
         "novelty": f"{found.detected:.0%} of the {found.digit}s found by a model that never saw "
         f"one, at {found.false_alarms:.1%} false alarms (asked for {asked:.0%}); area under "

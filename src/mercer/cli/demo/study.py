@@ -235,8 +235,8 @@ def fill_in() -> str:
     ]
     return (
         f"of {len(hidden)} new wines with a fifth of their values hidden, {right:.0%} of the "
-        f"{int(hidden.sum())} hidden cultivars are filled in right; the error of numbers is "
-        f"{float(np.median(errors)):.2f} of that of the column's mean"
+        f"{int(hidden.sum())} hidden cultivars are filled in correctly; the error of the numbers "
+        f"is {float(np.median(errors)):.2f} of that of the column's mean"
     )
 
 

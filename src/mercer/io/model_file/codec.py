@@ -277,7 +277,7 @@ class Decoder:
 
     def _scalar(self, number: object, kind: str) -> np.generic:
         if not isinstance(number, bool | int | float):
-            raise self.reader.error(f"{number!r} is no {kind}")
+            raise self.reader.error(f"{number!r} is not a {kind}")
         scalar: np.generic = np.dtype(kind).type(number)
         return scalar
 

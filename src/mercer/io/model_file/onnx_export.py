@@ -64,8 +64,8 @@ def export_onnx(
         Fixed-point steps of ``"denoise"`` for radial kernels: the graph does what
         ``FixedPoint(early_stop=steps)`` does. Methods that do not iterate ignore it.
     dtype : {"float32", "float64"}, default="float32"
-        Of input, outputs and all that is between them. Where float32 would cost more than 1e-5 of
-        the largest output, a warning says so; take "float64" there.
+        The type of input, outputs and all steps between. If float32 costs more than 1e-5 of the
+        largest output, a warning says so; use "float64" then.
 
     Returns
     -------
@@ -85,8 +85,8 @@ def export_onnx(
 
     The way into a map is that of at most 5,000 rows, which are part of the graph.
 
-    A graph does not check its input: NaN in gives NaN out, and it knows no names of columns. It
-    does not fill in what is missing, either.
+    A graph does not check its input: NaN in gives NaN out, and it does not know the names of
+    columns. It does not fill in missing values, either.
 
     The graph of a :class:`~mercer.TableModel` scales numbers and compares categories itself. Its
     input has a number for each column that is used: a number as it is, a category by its place in
