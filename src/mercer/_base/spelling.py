@@ -21,7 +21,7 @@ def closest(word: str, words: Iterable[str]) -> str | None:
 
 
 def did_you_mean(word: str, words: Iterable[str]) -> str:
-    """As the beginning of a remedy: ``did you mean 'gaussian'? Otherwise``; empty without a guess."""
+    """As the beginning of a remedy: ``did you mean 'gaussian'? Otherwise``; empty if none."""
     guess = closest(word, words)
     return "" if guess is None else f"did you mean {guess!r}? Otherwise "
 
