@@ -234,9 +234,7 @@ class _Mapped(Source):
         """Blocks in the type that the function gives; it has seen to their values."""
         for rows, block in self.base.stream(chunks):
             if self.base.allow_nan:
-                source.check_no_empty_row(
-                    block, lambda row, rows=rows: self.place(rows.start + row)
-                )
+                source.check_no_empty_row(block, self.place, rows.start)
             yield rows, _written_out(self.function(MemoryRows(block, self.base.columns)))
 
     def place(self, row: int) -> str:

@@ -250,11 +250,13 @@ def check_finite(
     raise DataError(where + remedy_for(value) + ".")
 
 
-def check_no_empty_row(rows: Array, place: Callable[[int], str] = "row {}".format) -> None:
+def check_no_empty_row(
+    rows: Array, place: Callable[[int], str] = "row {}".format, start: int = 0
+) -> None:
     """Raise for rows, or columns, of which nothing is known: any answer would be made up."""
     empty = np.flatnonzero(np.isnan(rows).all(axis=1))
     if empty.size:
-        first, more = place(int(empty[0])), empty.size - 1
+        first, more = place(start + int(empty[0])), empty.size - 1
         which, it = (f"{first} and {more} more have", "them") if more else (f"{first} has", "it")
         raise DataError(f"{which} no value at all, and nothing to fill {it} in from; remove {it}.")
 
