@@ -3,7 +3,8 @@
 ``python -m benchmarks denoise [--only NAME] [--confirm] [--wrong] [--quick] [--rows N]
 [--done FILE]``: errors are squared distances of a row from its clean version, which only the
 columns marked * have seen. Cells that FILE has are not computed again, and those that are finished
-are added to it, so that a run can be stopped and taken up.
+are added to it, so that a run can be stopped and taken up. ``python -m benchmarks denoise circle``,
+``cost`` and ``many``: distances from a circle, what the choice costs, and what many rows take.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from sklearn.decomposition import KernelPCA as SklearnKernelPCA
 from sklearn.neighbors import NearestNeighbors
 
 from benchmarks._noisy_data import CONFIRMATION, DEVELOPMENT, Cell, cells_of, wrong_cells
+from benchmarks._noisy_parts import PARTS
 from mercer import KernelPCA
 from mercer.exceptions import DataError
 from mercer.preimage import Shrunk
@@ -50,7 +52,8 @@ it; s: CPU of one tune."""
 def main() -> None:
     """Print the table and what it shows."""
     parser = argparse.ArgumentParser("python -m benchmarks denoise")
-    parser.add_argument("name", nargs="?")
+    parser.add_argument("name", help="of this benchmark")
+    parser.add_argument("part", nargs="?", choices=PARTS)
     parser.add_argument("--only", action="append")
     parser.add_argument("--confirm", action="store_true")
     parser.add_argument("--wrong", action="store_true", help="noise that is not as given")
@@ -61,6 +64,9 @@ def main() -> None:
     names = options.only or (CONFIRMATION if options.confirm else DEVELOPMENT)
     seed = 1 if options.confirm else 0
     warnings.simplefilter("ignore")
+    if options.part:
+        PARTS[options.part]()
+        return
     if options.wrong:
         wrong(names, seed, options.rows)
         return

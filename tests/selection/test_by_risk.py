@@ -199,6 +199,15 @@ def test_the_circle_with_nothing_set():
     assert np.mean(apart) <= 0.07
 
 
+def test_scores_that_are_not_shrunk_may_take_a_wider_kernel():
+    """Shrunk ones are best in a narrow kernel with eight components here, at a distance of 0.11."""
+    rng = np.random.default_rng([7, 300, 7])
+    t = rng.uniform(0, 2 * np.pi, 300)
+    noisy = np.column_stack([np.cos(t), np.sin(t)]) + 0.3 * rng.standard_normal((300, 2))
+    clean = KernelPCA(random_state=0).tune(noisy).denoise(noisy)
+    assert np.abs(np.hypot(*clean.T) - 1).mean() <= 0.07
+
+
 @pytest.mark.parametrize("d", [2, 3])
 def test_probes_of_few_columns_are_balanced(d):
     """Signs of two columns of a row agree in half of the probes, so that their slopes cancel."""

@@ -30,8 +30,9 @@ FINAL = 2
 #: Noise leaves few components: how many are computed first, and where these are not enough. Of
 #: up to so many rows a fit of the second number costs no more than one of the first.
 LEVELS, FEW_ROWS = (128, 512), 1200
-#: How many widths and counts below the best ones for scores that are shrunk most the others are
-#: tried at.
+#: How many widths beside the best one for scores that are shrunk most the others are tried at, and
+#: how many counts below. Fewer components may ask for a wider kernel: on spectra with speckle an
+#: error of 0.471 was left by narrower ones alone, and 0.397 with a wider one.
 WIDTHS, COUNTS = 2, 3
 #: Of more rows a sample of so many is searched; what it chose is then compared on all of them at
 #: the same width and a narrower one, since more rows show finer structure. All of them take more
@@ -185,8 +186,8 @@ def _search(
 ) -> list[Cells]:
     """Widths and counts for scores that are shrunk, less so, or not, and for the smoother.
 
-    All but the first ask for its best width or a narrower one, and for hardly more components:
-    most of their fits are those of the search before.
+    All but the first are tried near its best width, and with hardly more components: most of their
+    fits are those of the search before.
     """
     own = as_preimage(estimator.preimage)
     plain = own.preimage if isinstance(own, Shrunk) else estimator.preimage
@@ -200,7 +201,7 @@ def _search(
         best = cells.choice()
         near = counts.index(best.n_components)
         if not ways:
-            kernels = _narrower(cells.kernels, best.kernel)
+            kernels = _near(cells.kernels, best.kernel)
             first = max(near - COUNTS, 0)
             counts, near = counts[first : near + 2], near - first
         ways.append(cells)
@@ -212,14 +213,16 @@ def _shrinking(estimator: Estimator, preimage: Any, power: float) -> Estimator:
     return clone(estimator).set_params(preimage=way)
 
 
-def _narrower(kernels: list[Kernel], best: Kernel) -> list[Kernel]:
-    """The best one and the next narrower ones, in the order of their widths."""
+def _near(kernels: list[Kernel], best: Kernel) -> list[Kernel]:
+    """The best one and the next to it on either side, in the order of their widths."""
     if not isinstance(best, RadialKernel):
         return [best]
     lengths: dict[float, Kernel] = {
         kernel.length: kernel for kernel in kernels if isinstance(kernel, RadialKernel)
     }
-    return [lengths[x] for x in sorted(lengths) if x <= best.length][-1 - WIDTHS :]
+    widths = sorted(lengths)
+    i = widths.index(best.length)
+    return [lengths[x] for x in widths[max(i - WIDTHS, 0) : i + WIDTHS + 1]]
 
 
 def _smoothed(cells: Cells) -> list[Cells]:
