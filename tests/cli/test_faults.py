@@ -298,6 +298,7 @@ TYPOS = {
     ("plot", "traversal", "MODEL", "-o", "x.png"): "--image-shape 1x4",
     ("tune", "TRAIN", "--noise", "high"): "'high' is not a noise level; give a number, several",
     ("sample", "MODEL", "5"): "-n 5",
+    ("impute", "TRAIN"): "MODEL comes before DATA: 'mercer impute MODEL ",
     ("help", "fit"): "'mercer COMMAND --help'",
     ("predict", "MODEL", "TRAIN"): "'mercer novelty MODEL DATA'",
     ("inverse", "MODEL", "TRAIN"): "'mercer denoise ",

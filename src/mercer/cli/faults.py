@@ -33,6 +33,12 @@ def usage_in_plain_words(error: click.UsageError) -> str:
         others = [f"'mercer {key}'" for key in commands if _has_option(commands[key], name)]
         where = ", ".join(others[:3])
         return f"No such option '{name}'; that is an option of {where}." if where else message
+    given = context.params.get("model")
+    lacks = isinstance(error, click.MissingParameter) and not _has_option(
+        context.command, "--model"
+    )
+    if lacks and given and not given.endswith(".mercer"):
+        return f"{message} MODEL comes before DATA: '{context.command_path} MODEL {given}'."
     # Of the others click only has the words.
     if extra := re.search(r"Got unexpected extra arguments? \((.*)\)", message):
         return f"{extra[0]}{_extra(context.command, extra[1])}"

@@ -124,7 +124,11 @@ def novelty(
     tables.write_output(output, judged)
     facts = {"output": str(output.path), "rows": len(judged.rows), "new": found}
     if output.path is None or not console.as_json(facts):
-        called = "no threshold, see --normal" if found is None else f"{found:,} new"
+        called = (
+            "without verdicts: --normal FILE sets a threshold"
+            if found is None
+            else f"{found:,} new"
+        )
         if outliers and found is not None:
             called = f"{counted(found, 'outlier')}, {_RATE}"
         where = "" if output.path is None else f" → {output.path}"
