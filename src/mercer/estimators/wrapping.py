@@ -6,11 +6,9 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils import get_tags
 
 from mercer._base.config import with_parameters
 from mercer._base.numbers import check_count, seeded_copy
-from mercer._base.sklearn import Tags
 from mercer._base.types import Array, Estimator, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_missing, check_rows
 from mercer.estimators.base import Capabilities
@@ -104,11 +102,6 @@ class WrappingEstimator(SubspaceEstimator):
         self.estimator_ = fitted
         # Residuals are those of the rows that the wrapped one saw, and stay with it.
         self._set_model(replace(model_of(fitted), residuals=None))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = get_tags(self._template()).input_tags.pairwise
-        return tags
 
 
 @with_parameters
