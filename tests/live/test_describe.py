@@ -32,6 +32,7 @@ from mercer.exceptions import DataError, KernelError, MercerWarning, NotFittedEr
 from mercer.kernels import FunctionKernel, Gaussian, Polynomial
 from mercer.live import bundle, describe, pack, render, source, write_html
 from mercer.live.model import thin
+from mercer.tables import TableModel
 
 STATIC = Path(mercer.live.__file__).with_name("static")
 CODE = 400_000  # bytes of a page beside the model's own numbers
@@ -334,3 +335,15 @@ def test_no_label_is_a_formula_in_a_spreadsheet():
     assert found == guarded
     outside = "".join(text.split('"')[::2])  # what no quotes protect
     assert "\r" not in outside
+
+
+def test_rows_of_an_incomplete_table_are_known_as_those_of_the_fit(rng):
+    """The page said that the model had not seen them."""
+    table = {"a": rng.normal(size=60), "b": rng.normal(size=60), "c": ["x", "y", "z"] * 20}
+    table["a"][7] = np.nan
+    model = TableModel(KernelPCA(5)).fit(table)
+    assert not describe(model, table).facts["novelty"]["heldOut"]
+    table["a"] = table["a"] + 1.0
+    assert describe(model, table).facts["novelty"]["heldOut"]
+    detector = TableModel(KernelNovelty(random_state=0)).fit(table)
+    assert describe(detector, table).facts["novelty"]["tooKind"]

@@ -93,6 +93,8 @@ def test_every_panel(fixture, size, opened, request):
         assert opened.pixels(".ml-centre" if tab != "take" else ".ml-side").std() > 5, tab
         if tab == "map":
             assert coloured(opened.pixels(MAP)) > 500, "points, not only axes"
+        words = page.query_selector_all(".ml-denoise .ml-word span:last-child")
+        assert tab != "denoise" or all(word.bounding_box() for word in words), "categories show"
 
 
 def drawn_by(opened, path, kind):

@@ -21,6 +21,7 @@ from mercer.model.model import Detector, Reversible
 from mercer.model.subspace import project_onto
 from mercer.novelty import Conformal
 from mercer.plots._base import check_labels, model_to_draw, rows_of, shape_of_image
+from mercer.points.source import MemoryRows
 from mercer.preimage import Smoother
 from mercer.tables import Category, Date, TableEncoder, TableModel
 from mercer.tables.columns import count_units
@@ -85,20 +86,21 @@ def thin(subspace: Subspace, largest: int = LARGEST) -> tuple[Subspace, str | No
 
 
 def novelty_facts(
-    model: Estimator, subspace: Subspace, Z: Array, error: Array, *, seen: bool
+    model: Estimator, subspace: Subspace, Z: Array, error: Array, *, seen: bool, complete: bool
 ) -> tuple[dict[str, Any], dict[str, Array]]:
     """The score ``Σ a_k z_k² + ρ r`` of rows with scores Z and residuals ``error``, and p-values.
 
     A :class:`~mercer.KernelNovelty` brings its own score and its held-out rows. Rows that it has
-    ``seen`` get the scores that they had when they were held out, as far as it knows them: its own
-    are too small. Of any other model the score is the reconstruction error, and the rows shown are
-    the yardstick; if it has ``seen`` them, p-values are ranks.
+    ``seen`` would get scores that are too small; if they were ``complete``, they get those that
+    they had when they were held out, as far as it knows them. Of any other model the score is the
+    reconstruction error, and the rows shown are the yardstick; if it has ``seen`` them, p-values
+    are ranks.
     """
     rows: Array = np.arange(0)
     if isinstance(model, Detector):
         inside, outside, rate = model.score_.inside, model.score_.outside, model.false_alarm_rate
         novelty, held_out, fair = Z**2 @ inside + outside * error, True, model.conformal_
-        if seen:
+        if complete:
             rows = vars(model).get("calibration_rows_", rows)  # not in a model file
             ranks = np.rint(len(rows) * vars(model).get("calibration_p_values_", 0.0))
             novelty[rows] = np.sort(fair.scores)[len(rows) - np.asarray(ranks, dtype=int)]
@@ -184,9 +186,11 @@ def describe(
         Encoded the rows of a table, and says how they are shown; a TableModel has its own, and X is
         such a table.
     """
+    given = X
     if isinstance(model, TableModel):
-        X, encoder = None if X is None else model.vectors(X), model.encoder_
-        model = model.model_
+        if X is not None:  # an incomplete table is known as it was before it was filled in
+            given, X = MemoryRows(model.vectors(X, missing=True)), model.vectors(X)
+        model, encoder = model.model_, model.encoder_
     if encoder is not None:
         names = encoder.get_feature_names_out()
     learnt = model_to_draw(model)
@@ -203,7 +207,8 @@ def describe(
     # The p-values of a detector are a promise, whatever they cost.
     exact = isinstance(model, Detector) or len(rows) * full.n_support <= MOST_VALUES
     Z, error = (full if exact else small).scores_and_residual(rows)
-    novelty, judged = novelty_facts(model, full, Z, error, seen=learnt.was_fitted_to(X, rows))
+    seen, complete = (learnt.was_fitted_to(of, rows) for of in (given, X))
+    novelty, judged = novelty_facts(model, full, Z, error, seen=seen, complete=complete)
     pictures, shape = _pictures(images, rows)
     back = model.preimage_ if isinstance(model, Reversible) else None
     facts = {
