@@ -140,24 +140,13 @@ def _is_dask(X: RowsLike) -> bool:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of numbers, and what belongs to them.
+    """Rows of numbers, and what belongs to them."""
 
-    Attributes
-    ----------
-    rows : Rows
-        The numbers; the names of their columns are in ``rows.columns``.
-    beside : mapping
-        Whole columns of other kinds (a label, a flag), by name.
-    files : names, optional
-        Of the image files that the rows come from.
-    unused : names
-        Columns that the file has and a model does not know.
-    """
-
-    rows: Source
+    rows: Source  #: the numbers; the names of their columns are in ``rows.columns``
+    #: Whole columns of other kinds (a label, a flag), by name
     beside: Mapping[str, Array] = field(default_factory=dict)
-    files: Names | None = None
-    unused: Sequence[str] = ()
+    files: Names | None = None  #: names of the image files that the rows come from
+    unused: Sequence[str] = ()  #: columns that the file has and a model does not know
 
     @property
     def label(self) -> Array | None:
@@ -282,27 +271,16 @@ class _Picked(Source):
 
 @dataclass(frozen=True)
 class Choice:
-    """Which columns of a file to read.
+    """Which columns of a file to read."""
 
-    Attributes
-    ----------
-    columns : names
-        These only (texts such as ``"3"`` and ``"5-8"``, numbers from 0, where there are no names).
-    drop : names
-        All but these.
-    label : name, optional
-        The column, or the array of an .npz archive, that names each row's class.
-    like : names, optional
-        The columns that a model knows: they are taken by name, in this order.
-    keep : names
-        Columns of a table that go beside the results as they are.
-    """
-
+    #: These only (texts such as ``"3"`` and ``"5-8"``, numbers from 0, where there are no names)
     columns: Sequence[str] = ()
-    drop: Sequence[str] = ()
+    drop: Sequence[str] = ()  #: all but these
+    #: The column, or the array of an .npz archive, that names each row's class
     label: str | None = None
+    #: The columns that a model knows: they are taken by name, in this order
     like: Names | None = None
-    keep: Sequence[str] = ()
+    keep: Sequence[str] = ()  #: columns of a table that go beside the results as they are
 
     def of(self, look: Look) -> list[str]:
         """The columns of the file that are wanted, all of which must hold numbers."""

@@ -141,17 +141,10 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class LiveModel:
-    """What a page is made of.
+    """What a page is made of."""
 
-    Attributes
-    ----------
-    facts : dict
-        Everything that is not an array; can be written as JSON.
-    arrays : dict of arrays
-        float32 (float64 where that would show), or small whole numbers.
-    """
-
-    facts: dict[str, Any]
+    facts: dict[str, Any]  #: everything that is not an array; can be written as JSON
+    #: float32 (float64 where that would show), or small whole numbers
     arrays: dict[str, Array] = field(repr=False)
 
 

@@ -88,19 +88,11 @@ NAMED = 3
 
 @dataclass(frozen=True)
 class Setting:
-    """How to run an item.
+    """How to run an item."""
 
-    Parameters
-    ----------
-    full : bool
-        As many draws and seeds as the documentation shows; otherwise as few as the bars need.
-    sources : Sources
-        Where the data come from.
-    seed : int
-    """
-
+    #: As many draws and seeds as the documentation shows; otherwise as few as the bars need
     full: bool = False
-    sources: Sources = field(default_factory=Sources)
+    sources: Sources = field(default_factory=Sources)  #: where the data come from
     seed: int = 0
 
     def choose(self, fast: Any, full: Any) -> Any:
@@ -112,15 +104,6 @@ class Setting:
 class Check:
     """A number of ours, the paper's beside it, and where ours has to lie.
 
-    Parameters
-    ----------
-    what : str
-    found : float
-    low, high : float
-        The bars, both included.
-    paper : float or str, optional
-        What the paper prints, if it prints anything.
-
     Examples
     --------
     >>> from mercer.papers import Check
@@ -131,9 +114,9 @@ class Check:
 
     what: str
     found: float
-    low: float = -np.inf
-    high: float = np.inf
-    paper: float | str | None = None
+    low: float = -np.inf  #: a bar, included
+    high: float = np.inf  #: the other bar, included
+    paper: float | str | None = None  #: what the paper prints, if it prints anything
 
     @property
     def holds(self) -> bool:
@@ -182,27 +165,16 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Result:
-    """The numbers of an item, how they compare with the paper, and how to draw them.
+    """The numbers of an item, how they compare with the paper, and how to draw them."""
 
-    Parameters
-    ----------
-    numbers : sequence of mappings
-        A table: equal keys in every row.
-    checks : sequence of Check
-    draw : function without arguments that returns a matplotlib figure
-    setting : mapping
-        Everything that was chosen: sizes, kernel, draws, seed.
-    remarks : sequence of str
-        Where the paper was read in one of several ways, and what it does not print.
-    stands_in : str
-        What was used in the place of the paper's data; empty if nothing was.
-    """
-
-    numbers: Sequence[Mapping[str, Any]]
+    numbers: Sequence[Mapping[str, Any]]  #: a table: equal keys in every row
     checks: Sequence[Check]
-    draw: Callable[[], Any]
+    draw: Callable[[], Any]  #: returns a matplotlib figure
+    #: Everything that was chosen: sizes, kernel, draws, seed
     setting: Mapping[str, Any] = field(default_factory=dict)
+    #: Where the paper was read in one of several ways, and what it does not print
     remarks: Sequence[str] = ()
+    #: What was used in the place of the paper's data; empty if nothing was
     stands_in: str = ""
 
     @property
@@ -233,20 +205,10 @@ class Result:
 
 @dataclass(frozen=True)
 class Item:
-    """A table or a figure of a paper.
+    """A table or a figure of a paper."""
 
-    Parameters
-    ----------
-    paper : str
-        Its key, such as ``"mika1999"``.
-    name : str
-        Such as ``"table1"``.
-    title : str
-    run : function of a Setting that returns a Result
-    """
-
-    paper: str
-    name: str
+    paper: str  #: its key, such as ``"mika1999"``
+    name: str  #: such as ``"table1"``
     title: str
     run: Callable[[Setting], Result]
 

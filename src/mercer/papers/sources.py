@@ -31,24 +31,14 @@ PATIENCE = 20.0
 
 @dataclass(frozen=True)
 class Labelled:
-    """Rows with classes, in a training and a test part.
+    """Rows with classes (whole numbers), in a training and a test part."""
 
-    Attributes
-    ----------
-    name : str
-        The set that the paper used.
-    X, X_test : (n, d) arrays
-    y, y_test : (n,) arrays of whole numbers
-    stands_in : str
-        What this is if it is not that set; empty if it is.
-    """
-
-    name: str
+    name: str  #: the set that the paper used
     X: Array
     y: Array
     X_test: Array
     y_test: Array
-    stands_in: str = ""
+    stands_in: str = ""  #: what this is if it is not that set; empty if it is
 
     def checked(self) -> "Labelled":
         """The same, if the counts of the classes are those of the set."""

@@ -96,30 +96,19 @@ class Number:
     """A number: ``u = gain · g((x - center)/scale)``, g the identity or ``asinh`` for long tails.
 
     Coming back it is rounded and kept inside what the data show.
-
-    Attributes
-    ----------
-    center, scale, gain : float
-    tails : bool
-        Whether g is asinh, a logarithm with a sign: linear within one scale of the centre.
-    whole : bool
-        All values were whole numbers, and they come back so.
-    low, high : float
-        Bounds that the data show; infinite where they show none.
-    levels : tuple of float
-        All values, where the column has few of them: the nearest comes back. Empty otherwise.
-    digits : int or None
-        Decimals that the values had, and come back with; None: all that a number has.
     """
 
     center: float = 0.0
     scale: float = 1.0
     gain: float = 1.0
+    #: Whether g is asinh, a logarithm with a sign: linear within one scale of the centre
     tails: bool = False
-    whole: bool = False
-    low: float = -np.inf
-    high: float = np.inf
+    whole: bool = False  #: all values were whole numbers, and they come back so
+    low: float = -np.inf  #: a bound that the data show; infinite where they show none
+    high: float = np.inf  #: the other bound
+    #: All values, where the column has few of them: the nearest comes back; empty otherwise
     levels: tuple[float, ...] = ()
+    #: Decimals that the values had, and come back with; None: all that a number has
     digits: int | None = None
     ends: ClassVar[tuple[str, ...]] = ("",)
     width: ClassVar[int] = 1
@@ -178,18 +167,12 @@ class Category:
     """A category: a one-hot block of height ``gain``, so that a Gaussian has exp(-γ [x ≠ y]).
 
     Coming back the strongest wins: only values that were there in ``fit`` come out.
-
-    Attributes
-    ----------
-    values : tuple of str, bool or float
-    gain : float
-    pooled : tuple
-        Rare values of a column with very many; they share the slot of the last of ``values``,
-        the most frequent among them.
     """
 
-    values: tuple[Any, ...]
+    values: tuple[Any, ...]  #: texts, truth values or numbers
     gain: float = 1.0
+    #: Rare values of a column with very many; they share the slot of the last of ``values``, the
+    #: most frequent among them
     pooled: tuple[Any, ...] = ()
 
     @property
@@ -263,27 +246,14 @@ class Date:
 
     With ``cycles`` also as cosine and sine of the hour of the day, day of the week, or month (the
     place in the year), which together count as much as the number does.
-
-    Attributes
-    ----------
-    number : Number
-    origin : str
-        The first date, as ISO 8601.
-    unit : {"D", "h", "m", "s", "ms", "us", "ns"}
-        The coarsest in which all are whole.
-    form : str
-        Of dates that are texts, as for ``strftime``; "" for dates that are dates.
-    cycles : tuple of {"month", "weekday", "hour"}
-    gain : float
-        Of the cosines and sines.
     """
 
     number: Number
-    origin: str
-    unit: str
-    form: str = ""
-    cycles: tuple[str, ...] = ()
-    gain: float = 1.0
+    origin: str  #: the first date, as ISO 8601
+    unit: str  #: the coarsest in which all are whole: "D", "h", "m", "s", "ms", "us" or "ns"
+    form: str = ""  #: of dates that are texts, as for ``strftime``; "" for dates that are dates
+    cycles: tuple[str, ...] = ()  #: some of "month", "weekday" and "hour"
+    gain: float = 1.0  #: of the cosines and sines
 
     @property
     def ends(self) -> list[str]:
@@ -343,16 +313,10 @@ class Date:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A column that the kernel does not see.
-
-    Attributes
-    ----------
-    reason : str
-    constant : the one value of a constant column, which new rows get, too
-    """
+    """A column that the kernel does not see."""
 
     reason: str
-    constant: Any = None
+    constant: Any = None  #: the one value of a constant column, which new rows get, too
     ends: ClassVar[tuple[str, ...]] = ()
     width: ClassVar[int] = 0
 

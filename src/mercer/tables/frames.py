@@ -30,26 +30,18 @@ _POLARS_TIME = re.compile(r"Datetime\(time_unit='(..)', time_zone=(?:None|'(.+)'
 
 @dataclass(frozen=True)
 class Frame:
-    """Columns by name, and what is needed to give a table of the same kind back.
+    """Columns by name, and what is needed to give a table of the same kind back."""
 
-    Attributes
-    ----------
-    columns : name → array of a plain kind
-    container : {"pandas", "polars", "pyarrow", "array", "columns"}
-    dtypes : name → type in the table it came from; "" where that says nothing. Of a file "int" for
-        whole numbers, "short" where some are written without decimals, and ``"{} kg"`` for
-        numbers with a unit
-    index : of a pandas frame
-    exact : name → whole numbers that float64 cannot hold (long ids), as they were given; a column
-        that nobody has touched goes back as this
-    lines : of the file in which each row stands; empty for tables that come from no file of lines
-    """
-
-    columns: Mapping[str, Array]
-    container: str = "columns"
+    columns: Mapping[str, Array]  #: name → array of a plain kind
+    container: str = "columns"  #: or "pandas", "polars", "pyarrow", "array"
+    #: Name → type in the table it came from; "" where that says nothing. Of a file "int" for whole
+    #: numbers, "short" where some are written without decimals, and ``"{} kg"`` with a unit
     dtypes: Mapping[str, Any] = field(default_factory=dict)
-    index: Any = None
+    index: Any = None  #: of a pandas frame
+    #: Name → whole numbers that float64 cannot hold (long ids), as they were given; a column that
+    #: nobody has touched goes back as this
     exact: Mapping[str, Any] = field(default_factory=dict)
+    #: Of the file in which each row stands; empty for tables that come from no file of lines
     lines: Sequence[int] = ()
 
     def place(self, row: int) -> str:

@@ -156,41 +156,19 @@ def _libraries() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """What a model file says of itself; every checksum has been compared.
-
-    Attributes
-    ----------
-    path : Path
-    n_bytes : int
-        Size of the file.
-    class_name : str
-        ``"KernelPCA"``, ``"SparseKernelPCA"``, ...
-    parameters : dict of str
-        Constructor parameters as Python would write them.
-    fitted : dict of str
-        What the fit has found, large arrays by their shapes.
-    version : int
-        Of the format.
-    libraries : dict of str
-        Versions of Python and of the libraries that wrote the file.
-    created_at : str
-        In UTC, ISO 8601.
-    data : dict or None
-        Rows, columns, precision and a fingerprint of the data that the model was fitted to.
-    tensors : tuple of Tensor
-        Name, type, shape and size of each array, the largest first.
-    """
+    """What a model file says of itself; every checksum has been compared."""
 
     path: Path
-    n_bytes: int
-    class_name: str
-    parameters: dict[str, str]
-    fitted: dict[str, str]
-    version: int
-    libraries: dict[str, str]
-    created_at: str
+    n_bytes: int  #: size of the file
+    class_name: str  #: ``"KernelPCA"``, ``"SparseKernelPCA"``, ...
+    parameters: dict[str, str]  #: of the constructor, as Python would write them
+    fitted: dict[str, str]  #: what the fit has found, large arrays by their shapes
+    version: int  #: of the format
+    libraries: dict[str, str]  #: versions of Python and of the libraries that wrote the file
+    created_at: str  #: in UTC, ISO 8601
+    #: Rows, columns, precision and a fingerprint of the data that the model was fitted to
     data: Fingerprint | None
-    tensors: tuple[Tensor, ...]
+    tensors: tuple[Tensor, ...]  #: name, type, shape and size of each array, the largest first
 
 
 def describe(path: PathLike) -> ModelInfo:
