@@ -29,6 +29,19 @@ def test_a_terminal_gets_four_digits_with_the_name_first(flowers, monkeypatch, c
     assert all(len(number) <= 9 for number in numbers)
 
 
+def test_a_terminal_gets_the_columns_that_fit(flowers, monkeypatch, capsys):
+    """A table of 37 components took six lines for each row."""
+    capsys.readouterr()
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "50")
+    assert main(["relevance", "m.mercer"]) == 0
+    seen = capsys.readouterr()
+    head, *rows = seen.out.splitlines()
+    assert all(len(row) <= 50 for row in [head, *rows])
+    assert head.split() == ["variable", "component", "0", "overall", "error"]
+    assert "2 more columns do not fit here; -o FILE writes all of them" in seen.err
+
+
 def test_a_pipe_gets_all_digits(flowers, capsys):
     capsys.readouterr()
     assert main(["transform", "m.mercer", "iris.csv"]) == 0

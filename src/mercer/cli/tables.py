@@ -2,9 +2,10 @@
 
 import contextlib
 import io
+import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -189,12 +190,12 @@ def check_output(output: Output, columns: Names | None, *, labelled: bool = Fals
 
 def write_output(output: Output, table: Table) -> None:
     """Write to the file, folder or standard output that is asked for."""
+    if output.path is None and sys.stdout.isatty() and not asked_for("json"):
+        _show(table)  # without a bar, which would run into the rows
+        return
     with progress():
         if output.path is not None:
             write_table(output.path, table)
-            return
-        if sys.stdout.isatty() and not asked_for("json"):
-            _show(table)
             return
         sys.stdout.flush()
         file = getattr(sys.stdout, "buffer", None) or io.BytesIO()
@@ -203,17 +204,30 @@ def write_output(output: Output, table: Table) -> None:
 
 
 def _show(table: Table) -> None:
-    """For eyes: names first, numbers of four digits, in columns. A file or a pipe gets them all."""
+    """For eyes: names first, numbers of four digits, columns that fit; files and pipes get all."""
     names = [*table.beside, *table.names[: table.rows.shape[1]]]
+    fit = [*range(len(names))]
     for number, (block, beside) in enumerate(table.parts()):
         texts = [[str(value) for value in column.tolist()] for column in beside]
         texts += [list(map(_short, column.tolist())) for column in block.T]
         if number == 0:
             widths = [max(map(len, column), default=0) for column in texts]
             widths = [max(pair) for pair in zip(widths, map(len, names), strict=True)]
-            click.echo("  ".join(map(str.ljust, names, widths)))
+            fit = _fitting(widths, shutil.get_terminal_size().columns)
+            click.echo("  ".join(names[k].ljust(widths[k]) for k in fit).rstrip())
         for row in zip(*texts, strict=True):
-            click.echo("  ".join(map(str.ljust, row, widths)).rstrip())
+            click.echo("  ".join(row[k].ljust(widths[k]) for k in fit).rstrip())
+    if len(names) > len(fit):
+        remark(f"{len(names) - len(fit)} more columns do not fit here; -o FILE writes all of them")
+
+
+def _fitting(widths: Sequence[int], room: int) -> list[int]:
+    """The columns that fit beside each other: the last two, and as many of the first as can be."""
+    d, ends = len(widths), np.cumsum([width + 2 for width in widths])
+    if ends[-1] - 2 <= room or d < 4:
+        return [*range(d)]
+    first = int((ends[:-2] + ends[-1] - ends[-3] - 2 <= room).sum())
+    return [*range(max(1, first)), d - 2, d - 1]
 
 
 def _short(value: float) -> str:

@@ -72,7 +72,7 @@ export function noveltyPanel(app) {
     );
     const found = order.filter((i) => current.novelty[i] > bar);
     const many = (count) => count.toLocaleString("en");
-    words.textContent = `${many(found.length)} of ${many(current.n)} rows are flagged as new.`;
+    words.textContent = `${many(found.length)} of ${many(current.n)} rows ${found.length === 1 ? "is" : "are"} flagged as new.`;
     promise.textContent = heldOut
       ? `The rate holds for new rows: it was set by ${many(current.calibration.length)} rows that the model had not seen.${tooKind ? " The rows shown are those of the fit, and look more normal to the model than new rows would." : ""}`
       : "These are the rows of the fit: this is a ranking, with no guarantee for new rows. A KernelNovelty model gives one.";
