@@ -85,6 +85,19 @@ def test_columns_are_called_by_their_names(rng):
     assert {"score", "T²", "flow", "heat", "axis 0", "axis 1"} == set(monitor.evidence_)
 
 
+def test_a_sensor_that_drifts_alone_is_seen_beside_the_others_and_named(rng):
+    def rows(n):
+        return rng.standard_normal((n, 1)) + 0.5 * rng.standard_normal((n, 8))
+
+    monitor = KernelNovelty(10, random_state=0).fit(rows(300)).monitor(rows(300))
+    monitor.update(rows(200))
+    drifted = rows(100)
+    drifted[:, 2] += 0.5  # less than half a standard deviation, but that of the others is known
+    monitor.update(drifted)
+    assert 200 < monitor.alarm_at_ < 280
+    assert monitor.statistic_ == "x2"
+
+
 def test_sparse_rows_and_objects_have_components(rng):
     X = csr_array(rng.poisson(0.5, (150, 12)).astype(float))
     sparse = KernelNovelty(5, random_state=0).fit(X[:100]).monitor(X[100:])

@@ -47,7 +47,11 @@ RECENT = 128
 
 @dataclass(frozen=True)
 class Statistics:
-    """What of a row is watched: the novelty score, T², columns, and principal axes.
+    """What of a row is watched: the novelty score, T², columns beside the others, and principal axes.
+
+    A column is watched by its part of Σ⁻¹(x − mean), what it is beyond what the others say of it
+    (Hawkins 1991): a sensor that drifts alone moves it more than its own value, and what moves
+    columns together moves an axis more than any column.
 
     Rows without coordinates, and sparse ones, have components in place of the last three.
 
@@ -100,7 +104,8 @@ class Statistics:
         X = points.to_dense().astype(np.float64)
         along = (X - self.mean) @ self.axes
         inside = (along**2).sum(axis=1, keepdims=True)
-        return np.hstack([score, inside, X[:, : self._columns], along])
+        beyond = along @ self.axes[: self._columns].T  # Σ⁻¹ (x − mean); ranks need no scale
+        return np.hstack([score, inside, beyond, along])
 
 
 @dataclass(frozen=True)
