@@ -236,9 +236,23 @@ def test_compress_keeps_the_components(center, solver):
 
 
 def test_compress_reports_the_solver_that_did_the_work(X):
-    report = compress(KernelPCA(5).fit(X), 20, random_state=0).report_
+    report = compress(KernelPCA(5).fit(X), 20, solver="greedy").report_
     assert report.solver == "Greedy"
     assert report.reason.startswith(f"compressed from {len(X)} kernels")
+
+
+def test_compress_takes_centres_where_they_keep_more():
+    X = load_digits().data / 16
+    model = KernelPCA(5).fit(X[:300])
+    small = {way: compress(model, 20, solver=way, random_state=0) for way in ("auto", "greedy")}
+    assert small["auto"].support_indices_ is None
+    truth = model.transform(X[300:])
+    errors = [((one.transform(X[300:]) - truth) ** 2).mean() for one in small.values()]
+    assert errors[0] < 0.5 * errors[1]
+    lost = [one.report_.unexplained for one in small.values()]
+    assert lost[0] < lost[1]
+    by_rows = compress(model, 299, random_state=0)  # nearly all rows say more than centres
+    assert by_rows.report_.unexplained < 1e-3
 
 
 def test_compress_to_nearly_all_kernels_is_the_model(X, X_new):

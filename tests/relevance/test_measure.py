@@ -48,6 +48,35 @@ def test_linear_kernel_gives_squared_loadings(X, solver):
     assert_allclose(model.relevance(X, unit="raw"), loadings**2, atol=atol)
 
 
+def test_squared_correlations_are_those_of_scores_and_error(X, tmp_path, rng):
+    weight = rng.uniform(0.5, 2, len(X))
+    rows = np.c_[X, np.full(len(X), 7.1)]
+    model = KernelPCA(3).fit(rows)
+    outputs = np.c_[model.transform(rows), model.reconstruction_error(rows)]
+    covariance = np.cov(np.c_[outputs, X].T, aweights=weight, ddof=0)
+    deviation = np.sqrt(np.diag(covariance))
+    wanted = (covariance / np.outer(deviation, deviation))[:4, 4:] ** 2
+    np.save(tmp_path / "rows.npy", rows)
+    for given_rows in (rows, open_rows(tmp_path / "rows.npy")):
+        found = model.relevance(given_rows, unit="correlation", sample_weight=weight)
+        assert_allclose(found.components[:, :-1], wanted[:3], atol=1e-8)
+        assert_allclose(found.error[:-1], wanted[3], atol=1e-8)
+        assert found.table[:, -1].max() < 1e-10  # constant
+        assert found.n_rows == len(X)
+    shares = found.variances / found.variances.sum()
+    assert_allclose(found.overall, shares @ found.components)
+    assert model.relevance(rows, unit="correlation", max_rows=50).n_rows < 60
+
+
+def test_a_group_that_shares_credit_is_found_by_correlation(rng):
+    group = rng.standard_normal((200, 1)) + 0.3 * rng.standard_normal((200, 30))
+    model = KernelPCA(5).fit(rows := np.c_[group, rng.standard_normal((200, 16))])
+    found = model.relevance(rows, unit="correlation").overall
+    assert found[:30].min() > 2 * found[30:].max()
+    slopes = model.relevance(rows).overall
+    assert slopes[:30].min() < slopes[30:].max()
+
+
 @settings(max_examples=25, deadline=None)
 @given(
     n=st.integers(12, 40),

@@ -222,9 +222,10 @@ def _calibrate(fitted: Estimator, normal: str, reading: Reading, rate: float) ->
 @options.optional_data
 @click.option(
     "--unit",
-    type=OneOf(["share", "std", "raw"]),
+    type=OneOf(["share", "std", "raw", "correlation"]),
     default="share",
-    help="Shares in each component; per standard deviation of a variable; or per unit of it.",
+    help="Shares in each component; per standard deviation of a variable; per unit of it; or the "
+    "squared correlation of score and variable.",
 )
 @click.option(
     "--intervals", is_flag=True, help="Also show what another sample of rows would give (95 %)."

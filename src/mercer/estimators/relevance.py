@@ -37,9 +37,11 @@ def relevance(
     ----------
     X : (n, d) array, data frame, file or row source, optional
         Rows to average over; without them the support points, of more than 2,000 a sample.
-    unit : {"std", "raw", "share"}, default="std"
+    unit : {"std", "raw", "share", "correlation"}, default="std"
         Per standard deviation of a variable, per unit of it, or shares that sum to 1 in each
-        component.
+        component. ``"correlation"`` is another measure, the squared correlation of score and
+        variable over all rows: which variables go together with a component, not which it reacts
+        to.
     groups : (d,) names, optional
         For each variable the column of the table that it comes from; variables of one column
         (one-hot codes) are added up.
@@ -64,7 +66,12 @@ def relevance(
 
     Notes
     -----
-    O(n m q d) time; memory does not depend on n. Correlated variables share credit.
+    O(n m q d) time; memory does not depend on n.
+
+    Variables that say the same share credit: each of a group of ten needs to move a score by a
+    tenth only, and may fall below a variable of no group. To find all members of such groups, take
+    ``unit="correlation"``. It sees straight dependence only, and what merely goes with a cause: a
+    score that is the distance from a middle correlates with no coordinate.
 
     Examples
     --------
@@ -80,7 +87,7 @@ def relevance(
     """
     found = relevance_of(self, X, unit, sample_weight, max_rows)
     found = found if groups is None else found.grouped(groups)
-    if unit != "raw":
+    if unit in ("std", "share"):
         _warn_of_one(found)
     frame = as_asked(self, table := found.table, None, found.names)
     if frame is table:

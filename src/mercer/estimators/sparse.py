@@ -26,7 +26,7 @@ from mercer.preimage import PreImageSolver
 from mercer.solvers import Plan
 from mercer.solvers.audit import audit_rows, audited
 from mercer.solvers.policy import refuse_square, warn_if_degenerate
-from mercer.sparse import Centres, KernelRows, Selection, SparseSolver, as_sparse_solver
+from mercer.sparse import Auto, Centres, KernelRows, Selection, SparseSolver, as_sparse_solver
 from mercer.sparse.base import data_axes, model_axes, null_spectra, project, span
 from mercer.sparse.noise import (
     USUAL_KERNELS,
@@ -265,12 +265,14 @@ def compress(
     solver: str | SparseSolver = "auto",
     random_state: Seed = None,
 ) -> SparseKernelPCA:
-    """Express a fitted model through a few of its support points.
+    """Express a fitted model through a few points.
 
-    The points are chosen by likelihood (Tipping 2001). The model's mean and directions are then
-    projected onto the span of their kernels: components keep their order, meaning and sign, so that
-    ``transform`` of the result approximates ``transform`` of the model at the cost of ``n_kernels``
-    kernels. Unlike a fresh :class:`~mercer.SparseKernelPCA`, it stays centred if the model is.
+    The points are support points, chosen by likelihood (Tipping 2001), or k-means centres of these,
+    which keep more of the model where kernels are few: whichever lose less. The model's mean and
+    directions are then projected onto the span of their kernels: components keep their order,
+    meaning and sign, so that ``transform`` of the result approximates ``transform`` of the model at
+    the cost of ``n_kernels`` kernels. Unlike a fresh :class:`~mercer.SparseKernelPCA`, it stays
+    centred if the model is.
 
     Parameters
     ----------
@@ -279,15 +281,16 @@ def compress(
     n_kernels : int
         Fewer than the model has support points.
     solver : str or SparseSolver, default="auto"
-        See :mod:`mercer.sparse`; ``"kmeans"`` takes centres instead of rows.
+        See :mod:`mercer.sparse`; ``"auto"`` tries both, ``"kmeans"`` takes centres and every other
+        one rows.
     random_state : int, Generator, RandomState or None, default=None
 
     Returns
     -------
     SparseKernelPCA
         Fitted; ``support_indices_`` count the support points of the model, which are the rows that
-        it was fitted to unless its solver used landmarks. ``report_.unexplained`` is the share of
-        the model's variance that is lost.
+        it was fitted to unless its solver used landmarks, and are None for centres.
+        ``report_.unexplained`` is the share of the model's variance that is lost.
 
     Examples
     --------
@@ -309,12 +312,22 @@ def compress(
     n_kernels = numbers.check_one_of("n_kernels", n_kernels, 1, big.n_support - 1, there_are)
     rows = KernelRows(big.kernel, big.support, numbers.make_rng(random_state))
     strategy, _ = as_sparse_solver(solver).choose(rows)
-    chosen, fits = choose_kernels(rows, strategy, n_kernels, None)
-    cosines, small = project(_within(big, len(chosen)), chosen, rows.against(chosen.points).T)
-    report = report_of(chosen, strategy, f"compressed from {big.n_support} kernels", rows, fits)
+    ways = [strategy]
+    if isinstance(as_sparse_solver(solver), Auto) and big.kernel.takes_vectors:
+        ways.append(Centres())
+
+    def kept(way: SparseSolver) -> tuple[Model, Selection, int]:
+        chosen, fits = choose_kernels(rows, way, n_kernels, None)
+        few = big.leading(min(big.n_components, len(chosen)))
+        cosines, small = project(few, chosen, rows.against(chosen.points).T)
+        report = report_of(chosen, way, f"compressed from {big.n_support} kernels", rows, fits)
+        return _compressed(model_of(model), small, cosines, report, started), chosen, fits
+
+    found, chosen, fits = max(map(kept, ways), key=lambda way: way[0].eigenvalues.sum())
+    _warn_if_fewer(big, len(chosen))
     result = SparseKernelPCA(
         n_kernels=len(chosen),
-        n_components=small.n_components,
+        n_components=found.subspace.n_components,
         kernel=model.kernel_,
         solver=solver,
         preimage=model.preimage,
@@ -322,16 +335,15 @@ def compress(
     result._keep(chosen, fits)
     seen = {"n_features_in_", "feature_names_in_", "_data_fingerprint"} & set(vars(model))
     vars(result).update({name: vars(model)[name] for name in seen})
-    result._set_model(_compressed(model_of(model), small, cosines, report, started))
+    result._set_model(found)
     return result
 
 
-def _within(big: Subspace, m: int) -> Subspace:
-    """As many of the directions as m kernels can express."""
+def _warn_if_fewer(big: Subspace, m: int) -> None:
+    """Kernels express no more directions than there are kernels."""
     if big.n_components > m:
         few = f"{m} kernels span only {m} of the {big.n_components} components; kept {m}."
         warn(f"{few} Ask for more kernels to keep all.", RankWarning)
-    return big.leading(min(big.n_components, m))
 
 
 def _compressed(

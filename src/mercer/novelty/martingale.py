@@ -47,7 +47,7 @@ RECENT = 128
 
 @dataclass(frozen=True)
 class Statistics:
-    """What of a row is watched: the novelty score, T², columns beside the others, and principal axes.
+    """What of a row is watched: novelty score, T², columns beside the others, and principal axes.
 
     A column is watched by its part of Σ⁻¹(x − mean), what it is beyond what the others say of it
     (Hawkins 1991): a sensor that drifts alone moves it more than its own value, and what moves

@@ -30,7 +30,7 @@ from mercer.model.subspace import require_variables
 from mercer.points import Points, as_points
 from mercer.points.source import Source
 
-UNITS = ("std", "raw", "share")
+UNITS = ("std", "raw", "share", "correlation")
 #: Rows at which derivatives are taken: their mean is then right to a percent or so.
 MOST_ROWS = 30_000
 #: Support points that stand for the rows where none are given.
@@ -59,9 +59,9 @@ class Relevance:
         Of the scores, over the rows that were looked at: the weights of ``overall``.
     names : tuple of str
         Of the variables.
-    unit : {"std", "raw", "share"}
+    unit : {"std", "raw", "share", "correlation"}
     n_rows : int
-        Rows at which derivatives were taken.
+        Rows that were looked at.
     """
 
     components: Array
@@ -86,7 +86,8 @@ class Relevance:
 
     def describe(self, most: int = 5) -> list[str]:
         """A line for each of the first components: its strongest variables and their shares."""
-        total = self.components.sum(axis=1, keepdims=True)
+        own = self.unit == "correlation"  # is a share of the variance as it is
+        total = np.ones((1, 1)) if own else self.components.sum(axis=1, keepdims=True)
         lines = []
         for k, row in enumerate((self.components / total.clip(min=1e-300))[:most]):
             best = row.argsort()[::-1][:most]
@@ -152,6 +153,8 @@ def measure_relevance(
     require_variables(subspace, "matter")
     points, support = as_points(X), as_points(subspace.points)
     share = 1.0 if max_rows is None or len(points) <= max_rows else max_rows / len(points)
+    if unit == "correlation":
+        return _correlated(_Together(subspace, support.middle(), weight, share), points, names)
     work = _Pass(subspace, support.middle(), weight, share)
     sums: _Sums = summed(work, points, max(TASK, work._step()), "relevance")
     if sums.looked_at <= 0:
@@ -261,6 +264,54 @@ class _Pass:
             np.einsum("a,akj->kj", w, np.square(J, out=J), dtype=np.float64),
             w @ half.astype(np.float64) ** 2,
         )
+
+
+@dataclass(frozen=True)
+class _Moments(linalg.Sums):
+    """Weighted sums of 1, x, x², y, y² and y xᵀ where looked at; y are scores and the error."""
+
+    count: int
+    weight: float
+    linear: Array
+    square: Array
+    scores: Array
+    squares: Array
+    products: Array
+
+
+@dataclass(frozen=True)
+class _Together:
+    """What a block of rows adds to them."""
+
+    subspace: Subspace
+    middle: Array
+    weight: Array | None
+    share: float
+
+    def __call__(self, rows: slice, block: Points | Array) -> _Moments:
+        S = self.subspace
+        kept = np.arange(len(block))[_even_sample(rows, self.share)]
+        points = S.kernel.points(block).cast(S.coef.dtype).take(kept)
+        X = points.to_dense() - self.middle
+        w = np.ones(len(X)) if self.weight is None else self.weight[rows][kept]
+        Y = np.column_stack(S.scores_and_residual(points)).astype(np.float64)
+        wY = w[:, None] * Y
+        return _Moments(len(X), float(w.sum()), w @ X, w @ X**2, w @ Y, w @ Y**2, wY.T @ X)
+
+
+def _correlated(work: _Together, points: Points, names: Sequence[Any] | None) -> Relevance:
+    """Squared correlations of every score, and of the error, with every variable."""
+    sums: _Moments = summed(work, points, TASK, "relevance")
+    x, y = sums.linear / sums.weight, sums.scores / sums.weight
+    variance = np.outer(sums.squares / sums.weight - y**2, sums.square / sums.weight - x**2)
+    together = (sums.products / sums.weight - np.outer(y, x)) ** 2
+    # A variable that is constant, up to rounding, goes with nothing.
+    known = variance > 1e-20 * np.outer(sums.squares, sums.square) / sums.weight**2
+    squared = np.divide(together, variance, out=np.zeros_like(together), where=known)
+    variances = sums.squares[:-1] / sums.weight
+    components, error = squared[:-1], squared[-1]
+    overall, shown = _shares(variances) @ components, _shown(names, len(error))
+    return Relevance(components, overall, error, variances, shown, "correlation", sums.count)
 
 
 def summed(work: Callable[[slice, Any], Any], points: Points, step: int, stage: str) -> Any:

@@ -124,7 +124,11 @@ class Reweighting:
             apart = f"{group} of {n} rows lie apart from the others but close together"
             return f"{apart}: they may be data, not outliers. They have weight 0"
         if kept.mean() < FEW_TRUSTED:
-            return f"only {kept.sum()} of {n} rows belong together; the others have weight 0"
+            return (
+                f"two groups are plausible as the data: {kept.sum()} of {n} rows that lie close "
+                f"together, which were fitted, and {n - kept.sum()} others, which have weight 0. "
+                "Look at both (weights_ == 0): a dense group may be the outliers"
+            )
         return None
 
 
