@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from mercer import KernelNovelty, KernelPCA
 from mercer.exceptions import KernelError
-from mercer.kernels import FunctionKernel, Gaussian, Linear, Matern, Normalized, Precomputed
+from mercer.kernels import FunctionKernel, Gaussian, Linear, Matern, Normalized, Precomputed, Sum
 
 
 @pytest.fixture
@@ -86,3 +86,9 @@ def test_what_has_no_direction_is_refused(inner):
     with pytest.raises(KernelError, match="vectors|not a kernel"):
         Normalized(inner).resolve(np.eye(3))
     assert Normalized(Linear()).resolve(np.eye(3))
+
+
+@pytest.mark.parametrize("kernel", [Normalized("gaussian"), Sum(Linear(), "gaussian")])
+def test_a_name_inside_is_refused_by_the_door(rows, kernel):
+    with pytest.raises(KernelError, match="'gaussian' is not a kernel"):
+        KernelPCA(2, kernel=kernel).fit(rows)

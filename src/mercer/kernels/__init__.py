@@ -34,6 +34,8 @@ def as_kernel(kernel: Any) -> Kernel:
     if callable(kernel) and not isinstance(kernel, Kernel | type):
         return FunctionKernel(kernel)
     named: Kernel = by_name("kernel", kernel, Kernel, catalogue.KERNELS, KernelError)
+    if named.parts:  # nothing can be asked of a composite whose parts are no kernels
+        named.check()
     return named
 
 
