@@ -157,8 +157,7 @@ def measure_relevance(
         return _correlated(_Together(subspace, support.middle(), weight, share), points, names)
     work = _Pass(subspace, support.middle(), weight, share)
     sums: _Sums = summed(work, points, max(TASK, work._step()), "relevance")
-    if sums.looked_at <= 0:
-        raise DataError("the rows that were looked at have no weight; give max_rows=None.")
+    _require_weight(sums.looked_at)
     mean = sums.linear / sums.weight
     variance = np.maximum(sums.square / sums.weight - mean**2, 0)
     scale = (1.0 if unit == "raw" else variance) / sums.looked_at
@@ -268,14 +267,12 @@ class _Pass:
 
 @dataclass(frozen=True)
 class _Moments(linalg.Sums):
-    """Weighted sums of 1, x, x², y, y² and y xᵀ where looked at; y are scores and the error."""
+    """Weighted sums where looked at of 1, v, v², y xᵀ: v = (x, y), y are scores and error."""
 
     count: int
     weight: float
     linear: Array
     square: Array
-    scores: Array
-    squares: Array
     products: Array
 
 
@@ -289,29 +286,32 @@ class _Together:
     share: float
 
     def __call__(self, rows: slice, block: Points | Array) -> _Moments:
-        S = self.subspace
+        S, d = self.subspace, len(self.middle)
         kept = np.arange(len(block))[_even_sample(rows, self.share)]
         points = S.kernel.points(block).cast(S.coef.dtype).take(kept)
-        X = points.to_dense() - self.middle
-        w = np.ones(len(X)) if self.weight is None else self.weight[rows][kept]
-        Y = np.column_stack(S.scores_and_residual(points)).astype(np.float64)
-        wY = w[:, None] * Y
-        return _Moments(len(X), float(w.sum()), w @ X, w @ X**2, w @ Y, w @ Y**2, wY.T @ X)
+        w = np.ones(len(kept)) if self.weight is None else self.weight[rows][kept]
+        V = np.column_stack([points.to_dense() - self.middle, *S.scores_and_residual(points)])
+        return _Moments(len(V), w.sum(), w @ V, w @ V**2, (w[:, None] * V[:, d:]).T @ V[:, :d])
 
 
 def _correlated(work: _Together, points: Points, names: Sequence[Any] | None) -> Relevance:
     """Squared correlations of every score, and of the error, with every variable."""
     sums: _Moments = summed(work, points, TASK, "relevance")
-    x, y = sums.linear / sums.weight, sums.scores / sums.weight
-    variance = np.outer(sums.squares / sums.weight - y**2, sums.square / sums.weight - x**2)
-    together = (sums.products / sums.weight - np.outer(y, x)) ** 2
+    _require_weight(sums.weight)
+    d, mean, square = len(work.middle), sums.linear / sums.weight, sums.square / sums.weight
+    (x, y), variance = np.split(mean, [d]), square - mean**2
+    covariance = sums.products / sums.weight - np.outer(y, x)
     # A variable that is constant, up to rounding, goes with nothing.
-    known = variance > 1e-20 * np.outer(sums.squares, sums.square) / sums.weight**2
-    squared = np.divide(together, variance, out=np.zeros_like(together), where=known)
-    variances = sums.squares[:-1] / sums.weight
-    components, error = squared[:-1], squared[-1]
-    overall, shown = _shares(variances) @ components, _shown(names, len(error))
+    known = np.where(variance > 1e-20 * square, variance, np.inf)
+    squared = covariance**2 / np.outer(known[d:], known[:d])
+    components, error, variances = squared[:-1], squared[-1], square[d:-1]
+    overall, shown = _shares(variances) @ components, _shown(names, d)
     return Relevance(components, overall, error, variances, shown, "correlation", sums.count)
+
+
+def _require_weight(looked_at: float) -> None:
+    if looked_at <= 0:
+        raise DataError("the rows that were looked at have no weight; give max_rows=None.")
 
 
 def summed(work: Callable[[slice, Any], Any], points: Points, step: int, stage: str) -> Any:
