@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
@@ -46,6 +47,16 @@ def test_both_ways_in_the_shell(mercer, place):
     assert "holds a map of another tool; draw it as trust" in said
     mercer("plot", "live", "m.mercer", "rows.csv", "--label", "kind", "-o", "live.html")
     assert b"virginica" in (place / "live.html").read_bytes()
+
+
+def test_row_numbers_and_classes_are_no_coordinates(mercer, place):
+    """As ``DataFrame.to_csv`` writes a map, with the classes beside."""
+    Z = pd.DataFrame(np.load("umap.npy"), columns=["u1", "u2"])
+    Z.assign(kind=["a", "b", "c"] * 50).to_csv("frame.csv")
+    answer = mercer("fit", "rows.csv", "--map", "frame.csv", "-o", "m.mercer", "--json")
+    assert json.loads(answer.out)["dimensions"] == 2
+    assert "'', 'kind' in 'frame.csv' are not used" in answer.err
+    assert mercer("transform", "m.mercer", "rows.csv").out.startswith("u1,u2\n")
 
 
 @pytest.mark.parametrize(

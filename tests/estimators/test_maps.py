@@ -7,11 +7,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.datasets import load_digits, load_iris
 from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer
 from mercer import MapModel, TableModel
-from mercer.exceptions import DataError
+from mercer.exceptions import ColumnsError, DataError
 from mercer.kernels import Matern
 from mercer.points import as_points
 from mercer.preimage import near, ways
@@ -218,6 +220,14 @@ def test_other_units_change_nothing(scale):
     assert_allclose(model.transform(X[400:] * scale) / scale, MODEL.transform(X[400:]), atol=1e-6)
 
 
+def test_places_of_a_line_may_be_given_as_one_list():
+    line = MapModel().fit(X[:400], Z[:400, 0])
+    column = Z[400:, :1]
+    assert_array_equal(line.inverse_transform(column[:, 0]), line.inverse_transform(column))
+    assert_array_equal(line.row_radius(column[:, 0]), line.row_radius(column))
+    assert "in a map of 1 dimension\n" in repr(line)
+
+
 def test_few_rows():
     model = MapModel().fit(X[:3], Z[:3])
     assert model.transform(X[3:5]).shape == (2, 2)
@@ -261,6 +271,57 @@ def test_an_embedder_makes_the_map():
     assert_allclose(model.fit_transform(X), model.embedding_)
 
 
+class Halved:
+    """An embedder that knows nothing of scikit-learn's parameters."""
+
+    def fit_transform(self, X, y=None):
+        return np.asarray(X)[:, :2] / 2
+
+
+def test_an_embedder_needs_nothing_but_fit_transform():
+    embedder = Halved()
+    model = MapModel(embedder).fit(X)
+    assert_array_equal(model.embedding_, X[:, :2] / 2)
+    assert model.embedder_ is not embedder
+
+
+@pytest.mark.parametrize("embedder", [PCA, "umap", StandardScaler().fit])
+def test_what_makes_no_map_is_refused(embedder):
+    with pytest.raises(DataError, match="is not an object with fit_transform"):
+        MapModel(embedder).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: MODEL.relevance(X[:3], groups="abc"), "3 names for 6 variables"),
+        (lambda: MODEL.strip(Z[0], [1, 2, 3]), "3 columns, but the model has 2"),
+        (lambda: MODEL.trust(n_neighbors=400), "400 rows have 399 others"),
+        (lambda: MODEL.trust(X[:9], Z[:9]), "9 rows have 8 others"),
+        (lambda: MODEL.calibrate(X[:99], Z[:99]), "are those of the fit"),
+    ],
+)
+def test_questions_without_an_answer_are_refused(call, said):
+    with pytest.raises((DataError, ColumnsError), match=said):
+        call()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda model: model.inverse_transform(Z),
+        lambda model: model.row_radius(Z),
+        lambda model: model.place_p_values(Z),
+        lambda model: model.strip(Z[0], Z[1]),
+        lambda model: model.trust(),
+        lambda model: model.relevance(),
+    ],
+)
+def test_what_is_not_fitted_says_so(call):
+    with pytest.raises(NotFittedError):
+        call(MapModel())
+
+
 def test_names_of_the_map_and_frames():
     table = pd.DataFrame(X, columns=list("abcdef"), index=range(10, 610))
     model = MapModel().set_output(transform="pandas")
@@ -282,11 +343,26 @@ def test_a_table_comes_back_legal(tmp_path):
     assert set(back["kind"]) <= set(iris.target_names)
     assert (back["kind"] == table["kind"]).mean() > 0.9
     assert model.row_radius(Z[:3]).shape == (3,)
-    model.calibrate(table[:50], Z[:50])
-    assert model.row_radius(Z[:3]).shape == (3,)
     assert model.relevance(table[:2]).shape == (2, 5)
     again = mercer.load(model.save(tmp_path / "m.mercer"))
     pd.testing.assert_frame_equal(again.inverse_transform(Z), back)
+    model = TableModel(MapModel()).fit(table[::2], Z[::2])
+    model.calibrate(table[1::2], Z[1::2])
+    assert model.row_radius(Z[:3]).shape == (3,)
+
+
+def test_missing_values_of_a_table_are_filled_in():
+    iris = load_iris(as_frame=True)
+    table = iris.data.assign(kind=iris.target_names[iris.target])
+    Z = PCA(2).fit_transform(iris.data)
+    gaps = table.copy()
+    gaps.loc[[3, 77], "petal length (cm)"] = np.nan
+    gaps.loc[5, "kind"] = None
+    for known in (table, gaps):
+        model = TableModel(MapModel()).fit(known, Z)
+        off = np.linalg.norm(model.transform(gaps) - Z, axis=1)
+        assert off[[3, 5, 77]].max() < 1
+    assert "3 missing values in 3 of 150 rows" in model.note_
 
 
 def test_a_file_keeps_both_ways_but_not_the_embedder(tmp_path):

@@ -24,7 +24,8 @@ def fit_map(
     data: str, places: Path, reading: Reading, encoder: Any, missing: str, seed: int
 ) -> tuple[Any, Any]:
     """The model of both ways, on tables if the rows are one; and the rows."""
-    with tables.open_input(str(places), Reading(), allow_nan=True) as table:
+    plain = _without_names(places)
+    with tables.open_input(str(places), plain, allow_nan=True) as table:
         Z, names = table.rows[:], table.rows.columns
     model = mercer.MapModel(random_state=seed)
     opening = tables.open_for_fit(data, reading, encoder, model, missing)
@@ -32,6 +33,20 @@ def fit_map(
         model.fit(opened.table.rows[:], opened.part(Z))
     model.map_names_ = None if names is None else [str(name) for name in names]
     return opened.whole(model), opened.table.rows
+
+
+def _without_names(places: Path) -> Reading:
+    """Row numbers, as pandas writes them, and classes are no coordinates; says what is left out."""
+    from mercer.tables.deciding import is_id_name
+
+    with tables.located(str(places), Reading()) as look:
+        names = look.names if look.has_names else []
+        aside = [name for name in names if name in look.non_numeric or is_id_name(name)]
+    if not aside or len(aside) == len(names):
+        return Reading()
+    shown = mercer.io.files.names_text(aside)
+    console.remark(f"{shown} in '{places}' {'is' if len(aside) == 1 else 'are'} not used")
+    return Reading(drop=tuple(aside))
 
 
 def save_map(fitted: Any, rows: Any, target: Path, started: float) -> None:

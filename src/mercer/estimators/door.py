@@ -35,8 +35,9 @@ class Verb:
 
     #: What it gets as X: ``"rows"`` checked and in memory; ``"blocks"``, and it answers each row by
     #: itself; ``"source"``, rows where they are; ``"missing"``, rows with NaN; or, as Z,
-    #: ``"scores"``. ``"row"``: x, x0 and x1 are single rows. ``"model"``: nothing but a fitted
-    #: model. ``"data"``: rows as they were given, for a fit to come. None: all as given.
+    #: ``"scores"``, or ``"places"`` in a map. ``"row"``: x, x0 and x1 are single rows.
+    #: ``"model"``: nothing but a fitted model. ``"data"``: rows as they were given, for a fit to
+    #: come. None: all as given.
     takes: str | None
     #: ``"rows"`` of the model's columns; ``"tables"``, several of these; ``"points"`` with a
     #: report; ``"scores"`` and ``"numbers"`` of each row; ``"self"``; else something of its own
@@ -133,6 +134,7 @@ _CHECKS: dict[str, Callable[[Any, Any], Any]] = {
     "source": lambda model, X: model._rows(X, stream=True),
     "missing": check_missing,
     "scores": _check_scores,
+    "places": lambda model, Z: model._places(Z),
 }
 
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._base.config import with_parameters
 from mercer._base.linalg import square_sums
 from mercer._base.machine import available_bytes
-from mercer._base.numbers import check_count
+from mercer._base.numbers import check_count, counted, shortened
 from mercer._base.sklearn import Tags, TransformerMixin
 from mercer._base.small_table import SmallTable
 from mercer._base.types import Array, ArrayLike, RowsLike, Seed
@@ -25,6 +25,7 @@ from mercer.novelty.places import EMPTY, Certainty
 from mercer.points import Points
 from mercer.preimage.near import LARGEST, Neighbours
 from mercer.preimage.ways import Forth, choose_kernel, learn_back, shared, sketched
+from mercer.relevance.measure import membership
 
 #: Rows on which the way forth is chosen and both ways are calibrated, and those for the way back.
 SAMPLE, SAMPLE_BACK = 2000, 600
@@ -118,8 +119,9 @@ class MapModel(TransformerMixin, Estimator):
         """
         rows = check_rows(self, X, Linear(), reset=True)
         if self.embedder is not None:
-            self.embedder_ = clone(self.embedder)
-            y = self.embedder_.fit_transform(X, y)
+            # Not all tools have the parameters of scikit-learn's.
+            self.embedder_ = clone(self.embedder, safe=False)
+            y = _checked_embedder(self.embedder_).fit_transform(X, y)
         names = getattr(y, "columns", None)
         self.map_names_ = None if names is None else [str(name) for name in names]
         self._learn(rows, _checked_map(y, len(rows)))
@@ -181,7 +183,7 @@ class MapModel(TransformerMixin, Estimator):
     @verb("places", "rows")
     def inverse_transform(self, Z: ArrayLike) -> Array:
         """The rows that places in the map stand for, (n, d)."""
-        return self.back_.rows(self._places(Z)).astype(self._dtype, copy=False)
+        return self.back_.rows(Z).astype(self._dtype, copy=False)
 
     @verb("rows", "rows")
     def denoise(self, X: RowsLike) -> Array:
@@ -211,6 +213,11 @@ class MapModel(TransformerMixin, Estimator):
         places = self._places(Z)
         if len(places) != len(X):
             raise DataError(f"there are {len(X)} rows and {len(places)} places; give one for each.")
+        if (self.forth_.known.nearest(X.cast(self._dtype), 1)[1] == 0).mean() > 0.5:
+            raise DataError(
+                "most of these rows are those of the fit, whose radii would be too small for "
+                "others; give rows that it has not seen."
+            )
         missed = np.sqrt(square_sums(self.back_.rows(places) - X.to_dense()))
         apart = self._near.nearest(places, EMPTY)[1][:, -1]
         self.certainty_ = Certainty.of(places, self._placed(X), missed, apart)
@@ -223,8 +230,8 @@ class MapModel(TransformerMixin, Estimator):
         On average over the map, a share ``coverage`` of new rows lies within these radii; they are
         infinite where the fit had too few rows for that promise.
         """
-        places, sure = self._places(Z), self.certainty_
-        return sure.expected_back(places) * sure.back.threshold(_checked_rate(coverage))
+        sure, rate = self.certainty_, _checked_rate(coverage)
+        return sure.expected_back(Z) * sure.back.threshold(rate)
 
     @verb("rows", "numbers")
     def place_radius(self, X: RowsLike, coverage: float = 0.9) -> Array:
@@ -239,7 +246,7 @@ class MapModel(TransformerMixin, Estimator):
         Small where there are no data: one new row in twenty has 0.05 or less. Do not trust what
         ``inverse_transform`` returns there.
         """
-        apart = self._near.nearest(self._places(Z), EMPTY)[1][:, -1]
+        apart = self._near.nearest(Z, EMPTY)[1][:, -1]
         return self.certainty_.empty.p_values(apart)
 
     @verb("rows", "numbers")
@@ -251,11 +258,17 @@ class MapModel(TransformerMixin, Estimator):
         """
         count = check_count("n_neighbors", n_neighbors)
         if X is None:
-            return shared(self.forth_.known, self._near, count, np.arange(len(self.embedding_)))
-        places, rng = _checked_map(Z, len(X)), self._rng()
-        near = Neighbours.of(X.rows, rng, self.n_landmarks)
-        near_map = Neighbours.of(places, rng, self.n_landmarks)
-        return shared(near, near_map, count, np.arange(len(X)))
+            check_is_fitted(self, "forth_")
+            both = self.forth_.known, self._near
+        else:
+            places, rng = _checked_map(Z, len(X)), self._rng()
+            both = tuple(Neighbours.of(part, rng, self.n_landmarks) for part in (X.rows, places))
+        n = len(both[1].rows)
+        if count >= n:
+            raise DataError(
+                f"n_neighbors={count}: {n} rows have {n - 1} others at most; give fewer."
+            )
+        return shared(*both, count, np.arange(n))
 
     @verb("rows")
     def relevance(
@@ -275,18 +288,17 @@ class MapModel(TransformerMixin, Estimator):
             Columns with the same name are added up: (n, number of names), in order of appearance.
         """
         if places is None:
+            check_is_fitted(self, "forth_")
             places = self.embedding_ if X is None else self._placed(X)[0]
         slopes = (self.back_.gradient(self._places(places)) ** 2).sum(axis=2)
         if groups is not None:
-            names = list(dict.fromkeys(groups))
-            member = np.array([[name == group for name in names] for group in groups])
-            slopes = slopes @ member
+            slopes = slopes @ membership(groups, slopes.shape[1])[1]
         return np.asarray(np.sqrt(slopes))
 
     @verb("places", "rows")
     def strip(self, z0: ArrayLike, z1: ArrayLike, count: int = 10) -> Array:
         """Rows along the straight line from one place in the map to another, (count, d)."""
-        ends = self._places(np.stack([np.ravel(z0), np.ravel(z1)]))
+        ends = np.concatenate([self._places(np.reshape(z, (1, -1))) for z in (z0, z1)])
         t = np.linspace(0, 1, check_count("count", count, 2))[:, None]
         return self.back_.rows((1 - t) * ends[0] + t * ends[1]).astype(self._dtype, copy=False)
 
@@ -313,6 +325,8 @@ class MapModel(TransformerMixin, Estimator):
     def _places(self, Z: ArrayLike) -> Array:
         check_is_fitted(self, "forth_")
         q = self._n_features_out
+        if q == 1 and np.ndim(Z) == 1:
+            Z = np.reshape(Z, (-1, 1))
         return check_codes("Z", Z, q, "places in the map", "transform").astype(np.float64)
 
     def _table(self) -> SmallTable | None:
@@ -320,10 +334,10 @@ class MapModel(TransformerMixin, Estimator):
             return None
         (n, q), back, sure = self.embedding_.shape, self.back_, self.certainty_
         held_out = f"{len(sure.missed):,} rows left out"
-        off = np.sqrt((sure.missed**2).mean())
+        off, kernel = np.sqrt((sure.missed**2).mean()), shortened(repr(back.kernel))
         lines = {
-            "rows": f"{n:,} in a map of {q} dimensions",
-            "back": f"{back.kernel!r}, alpha={back.alpha:.3g}; off by {off:.4g}, {held_out}",
+            "rows": f"{n:,} in a map of {counted(q, 'dimension')}",
+            "back": f"{kernel}, alpha={back.alpha:.3g}; off by {off:.4g}, {held_out}",
             "forth": f"{self.forth_.count} neighbours; off by {sure.spread:.4g} in the map",
         }
         return SmallTable("", list(lines.items()))
@@ -333,6 +347,15 @@ class MapModel(TransformerMixin, Estimator):
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _checked_embedder(embedder: Any) -> Any:
+    if isinstance(embedder, type) or not hasattr(embedder, "fit_transform"):
+        raise DataError(
+            f"embedder={embedder!r} is not an object with fit_transform, such as umap.UMAP(); give "
+            "one, or the map itself: MapModel().fit(X, Z)."
+        )
+    return embedder
 
 
 def _checked_rate(coverage: float) -> float:

@@ -103,14 +103,20 @@ class Relevance:
         groups : (d,) names
             For each variable that of its column; the order of first appearance is kept.
         """
-        given = [str(name) for name in groups]
-        if len(given) != len(self.names):
-            count = f"groups has {len(given)} names for {len(self.names)} variables"
-            raise DataError(f"{count}; give one for each variable.")
-        names = tuple(dict.fromkeys(given))
-        member = np.array([[name == wanted for wanted in names] for name in given], dtype=float)
+        names, member = membership(groups, len(self.names))
         added = {name: getattr(self, name) @ member for name in ("components", "overall", "error")}
         return replace(self, names=names, **added)
+
+
+def membership(groups: Sequence[Any], d: int) -> tuple[tuple[str, ...], Array]:
+    """The names in ``groups`` as they come, and which of d variables has which, (d, names)."""
+    given = [str(name) for name in groups]
+    if len(given) != d:
+        raise DataError(
+            f"groups has {len(given)} names for {d} variables; give one for each variable."
+        )
+    names = tuple(dict.fromkeys(given))
+    return names, np.array([[name == own for name in names] for own in given], dtype=float)
 
 
 @held

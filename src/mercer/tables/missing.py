@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 
 from mercer._base.numbers import counted, fixed_rng
 from mercer._base.types import Array, Estimator
-from mercer.estimators import KernelPCA, MissingKernelPCA
+from mercer.estimators import KernelPCA, MapModel, MissingKernelPCA
 from mercer.exceptions import DataError, Remedy
 from mercer.io.files import names_text
 from mercer.model import model_of, names_of
@@ -80,8 +80,11 @@ def _filler_for(model: Any) -> Any:
     """What fills in new rows for a model: itself, or one of the rows that it keeps."""
     if hasattr(model, "impute"):
         return model
-    support = model_of(model).subspace.points.vectors("missing data")
-    return filler_of(np.asarray(support, dtype=np.float64))
+    if isinstance(model, MapModel):
+        kept = model.forth_.known.rows
+    else:
+        kept = model_of(model).subspace.points.vectors("missing data")
+    return filler_of(np.asarray(kept, dtype=np.float64))
 
 
 def filled(rows: Array, guess: Callable[[Array], Array], encoder: TableEncoder) -> Array:

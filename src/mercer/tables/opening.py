@@ -19,7 +19,7 @@ from mercer.io import Choice, Table, open_table
 from mercer.io.delimited import CACHED
 from mercer.io.files import plain_name
 from mercer.io.look import LOOK, TEXT, Look, is_missing
-from mercer.model.model import model_of, remember
+from mercer.model.model import remember
 from mercer.points.source import MemoryRows, Source, check_no_empty_row
 from mercer.points.sparse import SparseRows
 from mercer.tables import missing as missing_values
@@ -77,7 +77,7 @@ class Opened:
 
     def sign(self, model: Any) -> None:
         """Have the model know the table again, whose missing values will be filled in otherwise."""
-        known = model_of(model).fingerprint if self.incomplete else None
+        known = getattr(model, "_data_fingerprint", None) if self.incomplete else None
         if known is not None:
             remember(model, {**known, "sha256": self.incomplete})
 
