@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from mercer._base.machine import n_threads
+from mercer._base.numbers import counted
 
 __all__ = [
     "BUSY_RATIOS",
@@ -153,10 +154,11 @@ def keep(
     notes: list[str] | None = None,
 ) -> None:
     """Write ``benchmarks/results/NAME.json``, which the documentation shows."""
+    threads = counted(n_threads(), "thread")
     record = {
         "what": what,
         "command": command,
-        "machine": f"{os.cpu_count()} cores ({platform.machine()}), {n_threads()} threads",
+        "machine": f"{os.cpu_count()} cores ({platform.machine()}), {threads}",
         "state": state,
         "versions": ", ".join(f"{package} {version(package)}" for package in PACKAGES),
         "columns": columns,

@@ -262,7 +262,8 @@ class MapModel(TransformerMixin, Estimator):
             both = self.forth_.known, self._near
         else:
             places, rng = _checked_map(Z, len(X)), self._rng()
-            both = tuple(Neighbours.of(part, rng, self.n_landmarks) for part in (X.rows, places))
+            near = [Neighbours.of(part, rng, self.n_landmarks) for part in (X.rows, places)]
+            both = near[0], near[1]
         n = len(both[1].rows)
         if count >= n:
             raise DataError(
