@@ -321,6 +321,7 @@ class TableEncoder(TransformerMixin, Estimator):
         }
         mixed = any(column.width for column in others.values())
         mixed |= any(kinds.get(name) not in (None, "number", "raw") for name in numbers)
+        mixed |= len({unit_of(frame.dtypes.get(name, "")) for name in numbers}) > 1
         return "none" if not mixed and have_one_unit(numbers) else "robust"
 
     def __sklearn_tags__(self) -> Any:
