@@ -145,6 +145,10 @@ def test_noise_of_each_column_in_its_own_unit(mercer, tmp_path):
     assert errors[1] < 0.75 * errors[0]
     words = ["2 numbers for 3 columns"]
     mercer.fails("denoise", path, "--noise", "1,2", "-q", status=3, words=words)
+    names = [f"r{i}" for i in range(len(table))]
+    named = write_csv(tmp_path / "named.csv", table, "abc", names)  # left out, and needs no number
+    kept = mercer("denoise", named, "--noise", levels, "--keep", "kind", "-o", tmp_path / "d.csv")
+    assert "given" in kept.err
     kinds = write_csv(tmp_path / "kinds.csv", table, "abc", rng.choice(["x", "y"], len(table)))
     mercer.fails(
         "tune", kinds, "--noise", levels + ",1", "-q", status=3, words=["'kind'", "--drop"]

@@ -106,6 +106,9 @@ def noise_of_vectors(noise: Any, encoder: Any) -> Any:
     if not isinstance(noise, list) or encoder is None:
         return noise
     columns = encoder.columns_
+    used = {name: column for name, column in columns.items() if column.width}
+    if len(noise) == len(used):  # those that are left out, such as names of rows, need no number
+        columns = used
     if len(noise) != len(columns):
         count = f"--noise has {len(noise)} numbers for {len(columns)} columns"
         raise DataError(f"{count}; give one each.")

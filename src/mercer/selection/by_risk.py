@@ -8,7 +8,7 @@ by entries that were hidden (:mod:`mercer.selection.blind_spot`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,7 @@ from mercer._base.types import Array, Estimator
 from mercer.kernels import Kernel, Linear, RadialKernel
 from mercer.preimage import Shrunk, as_preimage
 from mercer.selection.blind_spot import FEWEST_COLUMNS, BlindSpots
-from mercer.selection.noise_level import UnseenNoiseError, noise_of
+from mercer.selection.noise_level import NoiseLevel, UnseenNoiseError, noise_of
 from mercer.selection.risk import POWERS, TRIALS, Probes, Risk
 from mercer.selection.search import Cells, Choice, Trial, all_counts, kernels_around
 
@@ -34,6 +34,8 @@ LEVELS, FEW_ROWS = (128, 512), 1200
 #: how many counts below. Fewer components may ask for a wider kernel: on spectra with speckle an
 #: error of 0.471 was left by narrower ones alone, and 0.397 with a wider one.
 WIDTHS, COUNTS = 2, 3
+#: How often a level that was estimated is lowered, where the error was below zero.
+LOWERED = 4
 #: Of more rows a sample of so many is searched; what it chose is then compared on all of them at
 #: the same width and a narrower one, since more rows show finer structure. All of them take more
 #: than one trial where they are few numbers.
@@ -69,7 +71,7 @@ def choose_by_risk(
     A level that was estimated is uncertain. The estimate is linear in the noise's variance, so that
     its mean over that uncertainty is the estimate at the mean variance, by which cells are
     compared; the standard error of ``risk`` has it in it. An error below zero betrays a level that
-    is too large: one that was estimated is then lowered once, and the search is made again.
+    is too large: one that was estimated is then lowered, and the search is made again.
 
     Parameters
     ----------
@@ -115,13 +117,33 @@ def choose_by_risk(
         level = None
     if level is None or level.is_any_kind:
         return _by_blind_spots(search, X, some)
+    by_level = partial(_by_level, estimator, search, X, some, fixed=kernels is not None)
+    choice, left = by_level(level)
+    for _ in range(LOWERED):
+        if choice.risk.error >= 0 or not level.uncertainty:
+            break
+        level = level.lowered(float(np.sqrt(left / (left - choice.risk.error))))
+        choice, left = by_level(level)
+    return choice
+
+
+def _by_level(
+    estimator: Estimator,
+    search: Callable[[Sequence[Trial]], list[Cells]],
+    X: Array,
+    some: Array,
+    level: NoiseLevel,
+    *,
+    fixed: bool,
+) -> tuple[NoisyChoice, float]:
+    """The choice for noise of a level, and how far it moves a row, squared."""
     probes, final = Probes.of(some, level), range(TRIALS, TRIALS + FINAL)
     ways = search(probes.trials(range(TRIALS)))
     if some is not X:
         probes = Probes.of(X, level)
         final = range(1 if X.size > FEW_NUMBERS else TRIALS)
         best = min(ways, key=_value)
-        ways = [_on_all_rows(best, probes, probes.trials(final), fixed=kernels is not None)]
+        ways = [_on_all_rows(best, probes, probes.trials(final), fixed=fixed)]
     best = min(ways, key=_value)
     choice = best.choice()
     found = _again(best.estimator, probes.trials(final), choice.kernel, choice.n_components)
@@ -131,20 +153,7 @@ def choose_by_risk(
         model = _shrinking(estimator, "auto", POWERS[power])
         found = _again(model, probes.trials(final), Linear(), int(place) + 1)
     risk = probes.risk(found, float(linear.min()), level)
-    if risk.error < 0 and level.uncertainty:
-        left = probes.residual(found)
-        lower = level.times(
-            float(np.sqrt(left / (left - risk.error))), "lowered since an error was below zero"
-        )
-        return choose_by_risk(
-            estimator,
-            X,
-            replace(lower, uncertainty=0.0),
-            kernels=kernels,
-            counts=counts,
-            max_rows=max_rows,
-        )
-    return _chosen(found, ways, risk)
+    return _chosen(found, ways, risk), probes.residual(found)
 
 
 def _by_blind_spots(
@@ -215,14 +224,12 @@ def _shrinking(estimator: Estimator, preimage: Any, power: float) -> Estimator:
 
 def _near(kernels: list[Kernel], best: Kernel) -> list[Kernel]:
     """The best one and the next to it on either side, in the order of their widths."""
-    if not isinstance(best, RadialKernel):
+    ladder = [kernel for kernel in kernels if isinstance(kernel, RadialKernel)]
+    if best not in ladder:
         return [best]
-    lengths: dict[float, Kernel] = {
-        kernel.length: kernel for kernel in kernels if isinstance(kernel, RadialKernel)
-    }
-    widths = sorted(lengths)
-    i = widths.index(best.length)
-    return [lengths[x] for x in widths[max(i - WIDTHS, 0) : i + WIDTHS + 1]]
+    ladder.sort(key=lambda kernel: kernel.length)
+    i = ladder.index(best)
+    return [*ladder[max(i - WIDTHS, 0) : i + WIDTHS + 1]]
 
 
 def _smoothed(cells: Cells) -> list[Cells]:

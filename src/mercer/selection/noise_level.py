@@ -87,10 +87,16 @@ class NoiseLevel:
             return np.asarray(square / (1 + square) * X**2)
         return np.broadcast_to(square, X.shape)
 
-    def times(self, factor: float, why: str) -> NoiseLevel:
-        """The same noise at another level."""
+    def lowered(self, factor: float) -> NoiseLevel:
+        """A level that left an error below zero, less sure by as much as it was wrong."""
         assert self.deviation is not None
-        return replace(self, deviation=self.deviation * factor, source=f"{self.source}, {why}")
+        why = ", lowered since an error was below zero"
+        return replace(
+            self,
+            deviation=self.deviation * factor,
+            source=self.source.removesuffix(why) + why,
+            uncertainty=float(np.hypot(self.uncertainty, 1 - factor)),
+        )
 
     @property
     def size(self) -> float | None:
@@ -215,7 +221,8 @@ def _in_words(X: Array, noise: str) -> NoiseLevel:
         )
     added = _estimated(np.log(X))
     return replace(
-        added.times(1.0, "of logarithms"),
+        added,
+        source=f"{added.source}, of logarithms",
         deviation=np.sqrt(np.expm1(np.asarray(added.deviation) ** 2)),
         is_relative=True,
     )
