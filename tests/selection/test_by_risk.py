@@ -333,9 +333,9 @@ def waves(n, seed=0):
     ("factor", "shared", "words"),
     [
         (1.0, False, ""),
-        (1.5, False, "it is smaller, or columns share it"),
-        (1 / 1.5, False, "it is larger, or each column has something of its own"),
-        (1.0, True, "it is smaller, or columns share it"),
+        (1.5, False, "noise is smaller, or columns share it"),
+        (1 / 1.5, False, "noise is larger, or each column has variation of its own"),
+        (1.0, True, "noise is smaller, or columns share it"),
     ],
     ids=["right", "too large", "too small", "shared"],
 )
@@ -353,7 +353,7 @@ def test_rows_disagree_with_a_level_that_is_wrong(factor, shared, words, columns
 
 def test_a_level_that_the_rows_disagree_with_is_warned_of():
     noisy = waves(100) + 0.2 * np.random.default_rng(1).standard_normal((100, 24))
-    with pytest.warns(DenoisingWarning, match="it is larger.*compare with noise=None"):
+    with pytest.warns(DenoisingWarning, match="noise is larger.*compare with noise=None"):
         KernelPCA(random_state=0).tune(noisy, noise=0.1)
 
 
@@ -361,7 +361,7 @@ def test_speckle_that_is_given_is_compared_with_the_rows():
     rng = np.random.default_rng(0)
     rows = (3 + waves(300)) * rng.gamma(1 / 0.04, 0.04, (300, 24))
     assert not noise_of(rows, "speckle:0.2").doubt
-    assert "it is smaller" in noise_of(rows, "speckle:0.4").doubt
+    assert "noise is smaller" in noise_of(rows, "speckle:0.4").doubt
 
 
 def test_noise_of_any_kind_is_known_by_hidden_entries():
