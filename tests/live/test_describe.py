@@ -100,6 +100,20 @@ def test_a_detector_is_not_too_kind_to_the_rows_of_its_fit():
         assert (p[score > bar] <= 0.05 + 1e-6).all()
 
 
+def test_new_rows_of_a_detector_are_a_stream(rng):
+    """As its monitor sees them; rows of the fit are none."""
+    X = rng.standard_normal((300, 3))
+    model, new = KernelNovelty(random_state=0).fit(X), rng.standard_normal((300, 3))
+    new[200:, 1] += 2
+    page, monitor = describe(model, new), model.monitor()
+    evidence = monitor.update(new).log_martingale
+    np.testing.assert_allclose(page.arrays["evidence"], evidence, rtol=1e-6)
+    assert page.facts["stream"]["alarm"] == monitor.alarm_at_ > 200
+    assert page.facts["stream"]["statistic"] == "x1"
+    assert "stream" not in describe(model, X).facts
+    assert "stream" not in describe(KernelPCA(3).fit(X), new).facts
+
+
 def test_where_the_held_out_scores_are_not_known_it_is_said(tmp_path):
     X = load_iris().data
     split = KernelNovelty(calibration="split", random_state=0).fit(X)

@@ -440,6 +440,27 @@ def test_novelty_threshold(opened, iris_page):
     assert int(nearest.removeprefix("row ")) not in page.evaluate("mercerLive.app.flagged")
 
 
+def test_a_stream_is_played(opened, tmp_path, rng):
+    """New rows, of which the later half is shifted: nothing before, an alarm after."""
+    model = KernelNovelty(random_state=0).fit(rng.standard_normal((300, 3)))
+    rows = rng.standard_normal((400, 3)) + np.repeat([0, 2], 200)[:, None] * [0, 1, 0]
+    page = opened.visit(write_html(model, tmp_path / "stream.html", rows))
+    alarm = page.evaluate("mercerLive.app.model.facts.stream.alarm")
+    assert alarm > 200
+    show(page, "novelty")
+    stream = page.locator(".ml-stream")
+    assert f"Alarm at row {alarm}: “x1” has changed" in stream.inner_text()
+    stream.locator("input[type=range]").fill("150")
+    assert "No alarm so far." in stream.inner_text()
+    two_frames(page)
+    assert opened.pixels(".ml-stream canvas").std() > 1
+    stream.locator("button").click()
+    page.wait_for_function(
+        "() => document.querySelector('.ml-stream').innerText.includes('Alarm')", timeout=60_000
+    )
+    assert page.inner_text(".ml-inspector h2") == f"Row {alarm}"
+
+
 def test_compare_shares_its_selection(opened, digits_page):
     page = opened.visit(digits_page)
     show(page, "compare")

@@ -125,6 +125,23 @@ def novelty_facts(
     return facts, arrays
 
 
+def _stream(model: Estimator, rows: Array, seen: bool) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Rows that are new to a detector, in their order, as its monitor sees them."""
+    if seen or not isinstance(model, Detector) or len(rows) > MOST_PLAYED:
+        return {}, {}
+    monitor = model.monitor()
+    watched = monitor.update(rows)
+    facts = {
+        "level": monitor.level,
+        "alarm": monitor.alarm_at_,
+        "since": monitor.since_,
+        "statistic": monitor.statistic_,
+    }
+    return {"stream": facts}, {"evidence": watched.log_martingale.astype(np.float32)}
+
+
+#: Rows of a stream that is played; a monitor takes some 20 µs for each.
+MOST_PLAYED = 50_000
 #: Numbers of the rows that a page holds; of more rows it knows the scores alone.
 MOST_ROWS = 2_000_000
 #: Scores that a page holds of all rows together; at least two components of each.
@@ -202,6 +219,7 @@ def describe(
     Z, error = (full if exact else small).scores_and_residual(rows)
     seen, complete = (learnt.was_fitted_to(of, rows) for of in (given, X))
     novelty, judged = novelty_facts(model, full, Z, error, seen=seen, complete=complete)
+    stream, played = _stream(model, rows, seen)
     pictures, shape = _pictures(images, rows)
     back = model.preimage_ if isinstance(model, Reversible) else None
     facts = {
@@ -224,12 +242,14 @@ def describe(
         "imageShape": None if shape is None else list(shape),
         "limits": _limits(rows),
         "novelty": novelty,
+        **stream,
         "notes": [] if note is None else [note],
     }
     arrays = {
         **_model_arrays(small, shift),
         **_row_arrays(rows, Z, error, shift, small),
         **judged,
+        **played,
         **_linear(rows, shift),
         **_drawn(model, full),
         **pictures,

@@ -249,6 +249,7 @@ class Detector(Protocol):
     measure: str
     false_alarm_rate: float
     contamination: float | str | None
+    monitor: Any
 
 
 @runtime_checkable

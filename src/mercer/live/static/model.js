@@ -44,6 +44,7 @@ export function makeModel(facts, arrays) {
     novelty: data("novelty"),
     pValues: data("pValues"),
     calibration: data("calibration"),
+    evidence: data("evidence"),
     codes: data("codes"),
     values: data("values"),
     pictures: arrays.pictures ?? null,

@@ -5,6 +5,7 @@ import { drawing, cssColour, h, slider } from "./dom.js";
 import { formatNumber, labelOf, rowNumber } from "./model.js";
 import { threshold } from "./novelty.js";
 import { thumbnail } from "./pictures.js";
+import { streamPlayer } from "./stream.js";
 
 const LISTED = 12;
 
@@ -46,6 +47,7 @@ export function noveltyPanel(app) {
     histogram.canvas,
     h("h3", {}, "Strangest rows"),
     list,
+    ...[streamPlayer(app)].filter(Boolean),
   );
   app.on("model", () => state.tab === "novelty" && show());
   return {
