@@ -177,7 +177,25 @@ def mmd(known: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return np.r_[np.zeros(WINDOW // STEP), own + np.array(within) - 2 * between]
 
 
+def adwin(known: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The largest difference between recent and earlier means, of all columns and 2, 4, 8 … rows.
+
+    As ADWIN (Bifet & Gavaldà 2007) compares the two ends of its window, which is not cut before the
+    first alarm, with a threshold by simulation in the place of its bound.
+    """
+    z = (np.r_[known, rows] - known.mean(axis=0)) / known.std(axis=0)
+    total = np.cumsum(np.r_[np.zeros((1, z.shape[1])), z], axis=0)
+    ends, highest = np.arange(len(known) + 1, len(z) + 1), np.zeros(len(rows))
+    for recent in 2 ** np.arange(1, int(np.log2(len(known))) + 1):
+        start = ends - recent
+        apart = (total[ends] - total[start]) / recent - total[start] / start[:, None]
+        scaled = np.abs(apart) * np.sqrt(recent * start / ends)[:, None]
+        highest = np.maximum(highest, scaled.max(axis=1))
+    return highest
+
+
 CHARTS = {
+    "ADWIN by column": adwin,
     "Page–Hinkley by column": page_hinkley,
     "PCA's T² and Q": t_squared_and_q,
     "Kolmogorov–Smirnov by column": kolmogorov_smirnov,
