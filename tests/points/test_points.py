@@ -117,7 +117,7 @@ def test_copies_of_rows_that_differ_in_one_column_only():
     assert len(first) == len(np.unique(X, axis=0))
     np.testing.assert_array_equal(X[first][group], X)
     different = rng.standard_normal((200, 40))
-    assert len(Vectors(different).copies(most=199)[0]) == 200
+    assert Vectors(different).copies(most=199) is None
 
 
 @pytest.mark.parametrize("unit", [1e-300, 1.0, 1e300])

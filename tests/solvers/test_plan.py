@@ -1,8 +1,12 @@
 """A plan says before the fit what the report says after it."""
 
+import tracemalloc
+from contextlib import suppress
+
 import numpy as np
 import pytest
 
+import mercer
 from mercer import (
     GenerativeKernelPCA,
     IncrementalKernelPCA,
@@ -13,7 +17,8 @@ from mercer import (
     ReweightedKernelPCA,
     SparseKernelPCA,
 )
-from mercer.io import open_rows
+from mercer.exceptions import DataError
+from mercer.io import from_batches, open_rows
 from mercer.kernels import Gaussian
 from mercer.model import All, Count
 from mercer.solvers import Auto, Davidson, Dense, Lanczos, Landmarks, Problem
@@ -175,3 +180,40 @@ def test_copies_of_rows_do_not_count():
     repeated = X[rng.integers(1000, size=5000)]
     assert isinstance(KernelPCA(5).plan(repeated).solver, Lanczos)
     assert isinstance(KernelPCA(5).plan(rng.normal(size=(5000, 3))).solver, Davidson)
+
+
+class ReadError(Exception):
+    """Somebody wants more than the first batch."""
+
+
+def endless():
+    yield np.zeros((1000, 64))
+    raise ReadError
+
+
+STREAMED = {"KernelPCA", "GenerativeKernelPCA", "IncrementalKernelPCA"}
+#: All that learn from rows alone.
+NAMES = [
+    name
+    for name in mercer.__all__
+    if hasattr(getattr(mercer, name), "capabilities") and not name.startswith("RKM")
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_more_rows_than_fit_into_memory_are_planned_at_once_and_streamed_or_refused(name):
+    rows, model = from_batches(endless, n=10**9), getattr(mercer, name)()
+    tracemalloc.start()
+    try:
+        with suppress(DataError):  # what no budget of time allows
+            plan = model.plan(rows) if hasattr(model, "plan") else None
+            assert plan is None or not plan.loads or plan.bytes > 10**9 * 64 * 8
+        with pytest.raises((ReadError, DataError)) as refused:
+            model.fit(rows)
+        assert tracemalloc.get_traced_memory()[1] < 50e6
+    finally:
+        tracemalloc.stop()
+    if refused.type is DataError:
+        assert "in memory, which this step needs; give it a part of them" in str(refused.value)
+    else:
+        assert name in STREAMED

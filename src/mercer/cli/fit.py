@@ -170,8 +170,11 @@ def _announce(plan: Any, what: str, *, resumed: bool) -> None:
         f"{size_text(free)} free memory"
     )
     if plan.seconds > LONG:
-        is_sparse = isinstance(plan.solver, mercer.sparse.SparseSolver)
-        quicker = "fewer --kernels are quicker" if is_sparse else "--solver landmarks is quicker"
+        quicker = "--solver landmarks is quicker"
+        if isinstance(plan.solver, mercer.sparse.SparseSolver):
+            quicker = "fewer --kernels are quicker"
+        elif isinstance(plan.solver, mercer.solvers.Landmarks):
+            quicker = "fewer --landmarks are quicker"
         console.remark(
             f"this is estimated to take {time_text(plan.seconds)} on an idle machine; --time sets "
             f"a limit, {quicker}"

@@ -101,13 +101,12 @@ class Points(ABC):
         """The points with these numbers as support of a model on all of them."""
         return self.take(index)
 
-    def copies(self, most: int | None = None) -> tuple[Array, Array]:  # noqa: ARG002
+    def copies(self, most: int | None = None) -> tuple[Array, Array] | None:  # noqa: ARG002
         """Numbers of points that are all different, and for each point which of them it copies.
 
-        Where more than ``most`` are different, all of them may be called so.
+        None where all are different, and maybe where more than ``most`` are.
         """
-        every = np.arange(len(self))
-        return every, every
+        return None
 
     def halves(self, count: int, rng: np.random.Generator) -> Array:
         """Random signs, (n, count), that are the same for points which are next to each other."""
@@ -218,19 +217,19 @@ class Vectors(Numbers):
         """Numbers in a row."""
         return int(self.rows.shape[1])
 
-    def copies(self, most: int | None = None) -> tuple[Array, Array]:
+    def copies(self, most: int | None = None) -> tuple[Array, Array] | None:
         if most is not None and self.width > FEW:
             # Rows that differ in some columns are different: most data are done with here.
-            few = Vectors(self.rows[:, :: -(-self.width // FEW)])
-            if len(few.copies()[0]) > most:
-                return super().copies()
+            few = Vectors(self.rows[:, :: -(-self.width // FEW)]).copies()
+            if few is None or len(few[0]) > most:
+                return None
         words = np.ascontiguousarray(self.rows).view(f"u{self.rows.itemsize}")
         odd = fixed_rng(3).integers(1 << 31, size=self.width, dtype=np.uint64) * 2 + 1
         # One number a row, equal for equal rows; a multiplication modulo 2⁶⁴ mixes upwards only.
         keys = (words ^ (words >> (4 * self.rows.itemsize))).astype(np.uint64, copy=False) @ odd
         _, first, group = np.unique(keys, return_index=True, return_inverse=True)
         if len(first) < len(keys) and not (self.rows == self.rows[first[group]]).all():
-            return super().copies()  # two rows with one number: as good as never
+            return None  # two rows with one number: as good as never
         return first, group
 
     def cast(self, dtype: Precision) -> Vectors:

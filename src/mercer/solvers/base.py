@@ -107,15 +107,16 @@ class Problem:
             return self
         return replace(self, points=points.loaded(), crew=points.crew())
 
-    def merged(self) -> tuple[Problem, Array]:
+    def merged(self) -> tuple[Problem, Array | None]:
         """The same with one row, of greater weight, for rows that are copies; and whose copies.
 
-        Only where that saves a good part of the work.
+        Itself and None but where that saves a good part of the work.
         """
         most = int(MERGED * self.n)
-        first, group = self.points.copies(most)
-        if not 1 < len(first) <= most:
-            return self, np.arange(self.n)
+        found = self.points.copies(most)
+        if found is None or not 1 < len(found[0]) <= most:
+            return self, None
+        first, group = found
         weight = np.bincount(group, weights=self.weight).astype(np.float64)
         return replace(self, points=self.points.take(first), weight=weight), group
 
@@ -204,7 +205,7 @@ class EigenSolver(Solver):
         problem = problem.loaded()
         distinct, group = problem.merged()
         fit = self._fit(distinct)
-        if distinct is problem:
+        if group is None:
             return fit
         weight, total = problem.weight, np.asarray(distinct.weight)[group]
         share = np.divide(1.0 if weight is None else weight, total, where=total > 0, out=0 * total)

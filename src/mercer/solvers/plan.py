@@ -177,6 +177,13 @@ class Plan:
         return replace(fit, report=replace(fit.report, reason=self.reason))
 
 
+class _StandIn(Vectors):
+    """Vectors of which nothing but the size is known."""
+
+    def copies(self, most: int | None = None) -> None:
+        """All of them are taken to be different."""
+
+
 def stand_in(points: Points) -> Points:
     """Vectors with the points' number, width and type but none of their bytes."""
-    return Vectors(np.broadcast_to(np.zeros(1, points.dtype), (len(points), points.width)))
+    return _StandIn(np.broadcast_to(np.zeros(1, points.dtype), (len(points), points.width)))
