@@ -30,6 +30,7 @@ __all__ = [
     "Seconds",
     "add_busy",
     "beside_busy_processes",
+    "beside_kept",
     "interleaved",
     "keep",
 ]
@@ -142,6 +143,15 @@ def add_busy(name: str, rows: list[list[str]], state: str) -> None:
         row[BUSY_RATIOS] = busy[row[0]]
     record["notes"] = [state]
     path.write_text(json.dumps(record, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+
+
+def beside_kept(name: str, rows: list[list[str]]) -> list[list[str]]:
+    """The rows of a kept table, these in the places of those that they measure again."""
+    path = RESULTS / f"{name}.json"
+    before = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else []
+    known, now = [row[0] for row in before], {row[0]: row for row in rows}
+    old = [now.get(label, row) for label, row in zip(known, before, strict=True)]
+    return [*old, *(row for row in rows if row[0] not in known)]
 
 
 def keep(

@@ -1,42 +1,62 @@
-"""How every estimator grows with the rows: ``python -m benchmarks growth [NAME ...]``.
+"""How every estimator grows: ``python -m benchmarks growth [NAME ...] [ROWS ...] [--keep]``.
 
 Seconds of CPU and peak memory for 1,000 to 100,000 rows of 64 columns (digits of MNIST, averaged to
 8 x 8 pixels; the rows beyond its 70,000 are the first ones again with a little noise), and between
 two neighbouring sizes the exponent of the growth. A fifth of the values is missing where that is
-what the estimator is for, and a tenth of the rows are outliers where it is for these.
+what the estimator is for, and a tenth of the rows are outliers where it is for these. ``--keep``
+writes what was measured into ``benchmarks/results``, beside what is there.
 """
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from benchmarks import _data
 from benchmarks._measure import Contender, compare, table_as_done
+from benchmarks._practice import beside_kept, keep
 
-MODULE = "benchmarks.growth"
+MODULE, COMMAND = "benchmarks.growth", "python -m benchmarks growth"
+HEAD = "s CPU (MB), growth"
+WHAT = (
+    "Processor seconds of a fit to rows of 64 columns, the peak memory of its process in MB, and "
+    "the exponent by which the seconds grew since the size to the left."
+)
+STATE = "one core, busy machine; each fit once, in a process of its own"
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)
 Work = Callable[[], dict[str, Any]]
 
 
 def main() -> None:
     """Print one row for each estimator, all of them if none is named."""
-    names = sys.argv[2:] or list(ESTIMATORS)
+    given = [argument for argument in sys.argv[2:] if argument != "--keep"]
+    sizes = [int(argument) for argument in given if argument.isdigit()]
+    names = [name for name in given if not name.isdigit()] or list(ESTIMATORS)
     unknown = sorted(set(names) - set(ESTIMATORS))
     if unknown:
         sys.exit(f"{', '.join(unknown)} is not known; give some of {', '.join(ESTIMATORS)}")
-    heads = ["s CPU (MB), growth", *(f"{n:,}" for n in SIZES)]
-    table_as_done(heads, ([name, *cells(name)] for name in names), 24, 18)
+    if "--keep" in sys.argv and sizes:
+        sys.exit("--keep keeps rows with all sizes; name none beside it.")
+    heads, found = [HEAD, *(f"{n:,}" for n in sizes or SIZES)], []
+
+    def rows() -> Iterator[list[str]]:
+        for name in names:
+            found.append([name, *cells(name, sizes or SIZES)])
+            yield found[-1]
+
+    table_as_done(heads, rows(), len(HEAD), 18)
+    if "--keep" in sys.argv:
+        keep("growth", WHAT, heads, beside_kept("growth", found), STATE, COMMAND)
 
 
-def cells(name: str) -> list[str]:
+def cells(name: str, sizes: Sequence[int]) -> list[str]:
     """What each size takes, and how much faster than the rows it grew since the one before."""
     found, before = [], None
-    for n in SIZES:
+    for n in sizes:
         run = compare(MODULE, {name: Contender("fit", {"name": name, "n": n})}, repeats=1)[name]
         cell = f"{run.cpu:.1f} ({run.peak:.0f})"
         if before is not None:
@@ -85,7 +105,7 @@ def _tuned(X: np.ndarray) -> Any:
     import mercer
 
     noisy = X + 0.1 * np.random.default_rng(2).standard_normal(X.shape)
-    return mercer.KernelPCA(random_state=0).tune(noisy, noise=0.1).fit(noisy)
+    return mercer.KernelPCA(random_state=0).tune(noisy, noise=0.1)
 
 
 ESTIMATORS: dict[str, Callable[[np.ndarray], Any]] = {
