@@ -193,8 +193,8 @@ class KernelPCA(decomposition.KernelPCA, Estimator):  # type: ignore[misc]
     def _solve(self, operator: GramOperator, dtype: np.dtype) -> None:
         k = self._count(operator.n)
         rng = make_rng(self.random_state)
-        found = self._solver(operator.n).solve(operator, k, rng)
-        values = found.values
+        spectrum = self._solver(operator.n).solve(operator, k, rng)
+        values = spectrum.values
         floor = rank_floor(operator, float(values[0]))
         smallest = float(values.min())
         indefinite = callable(self.kernel) or self.kernel in ("precomputed", "sigmoid")
@@ -204,11 +204,11 @@ class KernelPCA(decomposition.KernelPCA, Estimator):  # type: ignore[misc]
             smallest = beyond if -beyond > smallest else smallest
         _refuse_negative(smallest, float(values[0]), floor, values.dtype)
         values = np.where(values <= floor, 0, values)
-        if not found.converged:
-            error = f"with an estimated relative error of {found.errors.max():.2g}"
+        if not spectrum.converged:
+            error = f"with an estimated relative error of {spectrum.errors.max():.2g}"
             remedy = "raise max_iter, or use eigen_solver='dense'."
             warn(f"{self.eigen_solver} stopped {error}; {remedy}", ConvergenceWarning)
-        vectors = found.vectors * fix_signs(found.vectors)
+        vectors = spectrum.vectors * fix_signs(spectrum.vectors)
         if self.remove_zero_eig or self.n_components is None:
             values, vectors = values[values > 0], vectors[:, values > 0]
         self.eigenvalues_ = values.astype(dtype, copy=False)

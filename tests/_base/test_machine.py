@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 import mercer
 from mercer import alternatives, compat
 from mercer._base import machine as _parallel
-from mercer._base.machine import held, lapack_threads, n_threads, one_blas_thread
+from mercer._base.machine import blas_limited, lapack_threads, n_threads, one_blas_thread
 from mercer.estimators.door import Conditional
 from mercer.solvers import Landmarks
 
@@ -77,18 +77,18 @@ def public_methods(cls):
                 yield f"{owner.__qualname__}.{name}", method
 
 
-def is_held(method):
+def is_limited(method):
     codes = []
     while method is not None:
         codes.append(method.__code__)
         method = getattr(method, "__wrapped__", None)
-    return held(len).__code__ in codes
+    return blas_limited(len).__code__ in codes
 
 
 @pytest.mark.parametrize("cls", sorted(CLASSES, key=lambda cls: cls.__qualname__))
-def test_every_method_is_held(cls):
+def test_every_method_is_limited(cls):
     spared = {"Estimator.set_params"}  # computes nothing
-    free = [name for name, method in public_methods(cls) if not is_held(method)]
+    free = [name for name, method in public_methods(cls) if not is_limited(method)]
     assert set(free) <= spared
 
 
@@ -128,10 +128,10 @@ def test_the_spy_sees_more(seen):
 
 
 def test_tiles_keep_their_threads(two_threads):
-    assert held(n_threads)() == 2
-    assert held(blas_threads)() == 1
+    assert blas_limited(n_threads)() == 2
+    assert blas_limited(blas_threads)() == 1
     with threadpool_limits(1):  # a limit of the caller's
-        assert held(n_threads)() == 1
+        assert blas_limited(n_threads)() == 1
 
 
 def test_a_quiet_machine_gives_large_decompositions_all_threads(two_threads, monkeypatch):
@@ -141,8 +141,8 @@ def test_a_quiet_machine_gives_large_decompositions_all_threads(two_threads, mon
         with lapack_threads(n):
             return blas_threads()
 
-    assert held(threads)(_parallel.SMALL) == 2
-    assert held(threads)(_parallel.SMALL - 1) == 1
+    assert blas_limited(threads)(_parallel.SMALL) == 2
+    assert blas_limited(threads)(_parallel.SMALL - 1) == 1
 
 
 #: Fits of rows beyond SMALL, and the threads that LAPACK has in them on a quiet machine: a BLAS
@@ -164,7 +164,7 @@ def test_tiles_have_no_spinning_thread_beside(name, seen, monkeypatch):
 
 def test_an_error_gives_the_threads_back(two_threads):
     with pytest.raises(ZeroDivisionError):
-        held(lambda: 1 / 0)()
+        blas_limited(lambda: 1 / 0)()
     assert blas_threads() == 2
     assert n_threads() == 2
 

@@ -198,14 +198,14 @@ _WATCHING = 0.01
 
 def stamps(paths: Iterable[Path]) -> dict[Path, tuple[int, int, int]]:
     """Size, time of the last change (ns) and inode of the files, and of those in the folders."""
-    found = {}
+    states = {}
     for path in paths:
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
             with contextlib.suppress(FileNotFoundError):
                 state = file.stat()
                 if not stat.S_ISDIR(state.st_mode):
-                    found[file] = (state.st_size, state.st_mtime_ns, state.st_ino)
-    return found
+                    states[file] = (state.st_size, state.st_mtime_ns, state.st_ino)
+    return states
 
 
 class FileWatch:
@@ -221,11 +221,11 @@ class FileWatch:
         started = time.monotonic()
         if not now and started < self._next:
             return
-        found = stamps(self._paths)
-        if found != self._seen:
-            names = sorted(found.keys() | self._seen.keys())
-            name = next(name for name in names if found.get(name) != self._seen.get(name))
-            what = "changed" if name in found else "was removed"
+        states = stamps(self._paths)
+        if states != self._seen:
+            names = sorted(states.keys() | self._seen.keys())
+            name = next(name for name in names if states.get(name) != self._seen.get(name))
+            what = "changed" if name in states else "was removed"
             remedy = "wait until nobody writes to it, or copy it, and start again."
             raise DataError(f"'{name}' {what} while it was read; {remedy}")
         ended = time.monotonic()

@@ -1,9 +1,9 @@
-"""What the machine has: free memory, and threads over tiles with BLAS held at one.
+"""What the machine has: free memory, and threads over tiles with BLAS limited to one.
 
 Small matrix products are slower with several BLAS threads than with one, and NumPy releases the
 GIL inside ``dot`` and ``exp``; so the parallelism is ours, over tiles, and BLAS stays single: every
-method of our estimators is :func:`held`. Large decompositions alone ask for more, and get it where
-nobody else wants the cores (:func:`lapack_threads`).
+method of our estimators is :func:`blas_limited`. Large decompositions alone ask for more, and get
+it where nobody else wants the cores (:func:`lapack_threads`).
 """
 
 import functools
@@ -153,11 +153,11 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item]) -> It
 
 
 def one_blas_thread() -> AbstractContextManager[None]:
-    """Hold BLAS at one thread inside the block."""
+    """Limit BLAS to one thread inside the block."""
     return _LIMITS.at(1)
 
 
-def held(function: Callable[P, Result]) -> Callable[P, Result]:
+def blas_limited(function: Callable[P, Result]) -> Callable[P, Result]:
     """The function with BLAS at one thread and tiles at all; :func:`lapack_threads` asks for more.
 
     A BLAS thread that waits for another spins. Where other work runs beside, the other one waits

@@ -32,6 +32,8 @@ def _packages(extra: str) -> list[str]:
         lines = metadata.requires("mercer") or []
     except metadata.PackageNotFoundError:  # sources that were never installed
         return []
-    asked = re.compile(rf"extra == ['\"]{extra}['\"]")
-    found = [re.match(r"[\w.-]+(\[[\w,.-]+\])?", line) for line in lines if asked.search(line)]
-    return [match[0] for match in found if match]
+    condition = re.compile(rf"extra == ['\"]{extra}['\"]")
+    matches = [
+        re.match(r"[\w.-]+(\[[\w,.-]+\])?", line) for line in lines if condition.search(line)
+    ]
+    return [match[0] for match in matches if match]

@@ -16,8 +16,8 @@ def closest(word: str, words: Iterable[str]) -> str | None:
     """The most similar of the words, or the only one that begins like it; case does not matter."""
     known = {name.lower(): name for name in words}
     begun = [name for name in known if len(word) >= 3 and name.startswith(word.lower())]
-    found = begun if len(begun) == 1 else get_close_matches(word.lower(), known, 1, 0.7)
-    return known[found[0]] if found else None
+    matches = begun if len(begun) == 1 else get_close_matches(word.lower(), known, 1, 0.7)
+    return known[matches[0]] if matches else None
 
 
 def did_you_mean(word: str, words: Iterable[str]) -> str:
@@ -67,7 +67,7 @@ def answer_spelling(cls: Any) -> None:
 
 
 def _remedy(
-    cls: Any, init: Callable[..., None], given: tuple[Any, ...], named: Mapping[str, Any]
+    cls: Any, init: Callable[..., None], values: tuple[Any, ...], named: Mapping[str, Any]
 ) -> str | None:
     """What to write instead of arguments that the constructor has not; None if it has them all."""
     takes = [*inspect.signature(init).parameters.values()][1:]
@@ -79,10 +79,10 @@ def _remedy(
             return f"{cls.__name__} has no {name}=; {other_spelling(name, names, cls._foreign)}"
     placed = [p.name for p in takes if p.kind is p.POSITIONAL_OR_KEYWORD]
     free = [name for name in names if name not in (*placed, *named)]
-    if any(p.kind is p.VAR_POSITIONAL for p in takes) or len(given) <= len(placed):
+    if any(p.kind is p.VAR_POSITIONAL for p in takes) or len(values) <= len(placed):
         return None
-    first = [repr(value) for value in given[: len(placed)]]
-    rest = [f"{name}={value!r}" for name, value in zip(free, given[len(placed) :], strict=False)]
+    first = [repr(value) for value in values[: len(placed)]]
+    rest = [f"{name}={value!r}" for name, value in zip(free, values[len(placed) :], strict=False)]
     by_place = f"only {', '.join(placed)} without its name" if placed else "no value without a name"
     return f"{cls.__name__} takes {by_place}; write {cls.__name__}({', '.join([*first, *rest])})."
 

@@ -87,8 +87,8 @@ class Alternative(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         if (penalty := getattr(self, "penalty", None)) is not None:
             numbers.check_positive("penalty", penalty, instead=", or None")
         if not 0 < self.tol < 1 or self.max_iter < 1:
-            given = f"tol={self.tol!r} and max_iter={self.max_iter!r}"
-            raise DataError(f"{given}: give tol between 0 and 1, and max_iter of 1 or more.")
+            settings = f"tol={self.tol!r} and max_iter={self.max_iter!r}"
+            raise DataError(f"{settings}: give tol between 0 and 1, and max_iter of 1 or more.")
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, self._saved[0])

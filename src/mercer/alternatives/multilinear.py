@@ -44,11 +44,11 @@ def scatter(X: Array, k: int) -> Array:
 def count_ranks(ranks: Any, spectra: Sequence[Array]) -> tuple[int, ...]:
     """How many components each mode keeps, from the decreasing eigenvalues of its scatter."""
     K = len(spectra)
-    wanted = [ranks] * K if isinstance(ranks, Real) else list(ranks)
-    if len(wanted) != K:
-        entries = f"ranks has {len(wanted)} entries, but a sample has {K} modes"
+    rules = [ranks] * K if isinstance(ranks, Real) else list(ranks)
+    if len(rules) != K:
+        entries = f"ranks has {len(rules)} entries, but a sample has {K} modes"
         raise DataError(f"{entries}; give one for each mode, or one number for all.")
-    return tuple(_count(rank, values) for rank, values in zip(wanted, spectra, strict=True))
+    return tuple(_count(rank, values) for rank, values in zip(rules, spectra, strict=True))
 
 
 class TensorAlternative(_base.Alternative):
@@ -67,8 +67,8 @@ class TensorAlternative(_base.Alternative):
         known = None if reset else vars(self).get("tensor_shape_")
         if known and (shape or len(known) > 1) and shape != known:
             fitted = f"{type(self).__name__} was fitted to samples of shape {known}"
-            wanted = f"(n, {', '.join(map(str, known))})"
-            raise DataError(f"X has shape {np.shape(X)}, but {fitted}; give X of shape {wanted}.")
+            expected = f"(n, {', '.join(map(str, known))})"
+            raise DataError(f"X has shape {np.shape(X)}, but {fitted}; give X of shape {expected}.")
         rows, dtype = super()._samples(flat, reset=reset)
         if reset:
             self.tensor_shape_ = shape or rows.shape[1:]
@@ -315,28 +315,28 @@ class UncorrelatedMultilinearPCA(TensorAlternative):
 
     def _count(self, tensors: Array) -> int:
         room = int(min(*tensors.shape[1:], len(tensors) - 1))
-        wanted = room if self.n_components is None else self.n_components
-        if wanted > room:
+        count = room if self.n_components is None else self.n_components
+        if count > room:
             room_for = f"samples of shape {tensors.shape[1:]} leave room for {room} uncorrelated"
-            warn(f"{room_for} components, not {wanted}; {room} are kept.", RankWarning)
-        return min(wanted, room)
+            warn(f"{room_for} components, not {count}; {room} are kept.", RankWarning)
+        return min(count, room)
 
     def _extract(self, X: Array, q: int) -> tuple[list[Array], Array]:
         """Vectors of each mode as columns, and the scores, (n, q)."""
-        found: list[list[Array]] = []
+        components: list[list[Array]] = []
         scores = np.empty((len(X), 0))
         smallest = 1e-12 * float((X**2).sum())
         for p in range(q):
             progress.announce("uncorrelated multilinear PCA", p, q)
             vectors = self._component(X, scores)
             y = _contract(X, vectors)
-            if y @ y <= smallest and found:
+            if y @ y <= smallest and components:
                 every = f"{p} uncorrelated components carry all the variance there is"
                 warn(f"{every}; {q} were asked for.", RankWarning)
                 break
-            found.append(vectors)
+            components.append(vectors)
             scores = np.column_stack([scores, y])
-        return [np.column_stack(mode) for mode in zip(*found, strict=True)], scores
+        return [np.column_stack(mode) for mode in zip(*components, strict=True)], scores
 
     def _component(self, X: Array, scores: Array) -> list[Array]:
         """One component whose scores are orthogonal to those before, mode by mode."""

@@ -56,11 +56,11 @@ class Mesh:
         """
         near = pairwise_distances_argmin(X, self.flat)
         node = np.column_stack([near // self.side, near % self.side])
-        found = [
+        blocks = [
             self._onto(X, np.clip(node - [di, dj], 0, self.side - 2), np.full(len(X), bool(far)))
             for di, dj, far in np.ndindex(2, 2, 2)
         ]
-        places, apart = zip(*found, strict=True)
+        places, apart = zip(*blocks, strict=True)
         best = np.argmin(apart, axis=0)
         fields = zip(*(vars(place).values() for place in places), strict=True)
         nearest = Place(*(np.stack(field)[best, np.arange(len(X))] for field in fields))
@@ -79,9 +79,9 @@ class Mesh:
         A, B, C = np.moveaxis(self.flat[corners], 1, 0)
         part = _nearest_in_triangle(X - A, B - A, C - A)
         weights = _weights(part)
-        found = np.einsum("nk,nkd->nd", weights, self.flat[corners])
+        points = np.einsum("nk,nkd->nd", weights, self.flat[corners])
         coordinates = np.where(far[:, None], square + 1 - part, square + part)
-        return Place(corners, weights, coordinates), linalg.square_sums(X - found)
+        return Place(corners, weights, coordinates), linalg.square_sums(X - points)
 
 
 def _weights(part: Array) -> Array:

@@ -204,7 +204,7 @@ class RobustPCA(base.ReversibleAlternative):
         universal = 1 / np.sqrt(observed.mean() * max(rows.shape))
         self.penalty_ = float(universal if self.penalty is None else self.penalty)
         scale = base.largest_entry(rows[observed], "rows")  # squares of 1e300 would overflow
-        found = principal_component_pursuit(
+        parts = principal_component_pursuit(
             rows / scale,
             self.penalty_,
             observed=None if observed.all() else observed,
@@ -212,7 +212,7 @@ class RobustPCA(base.ReversibleAlternative):
             max_iter=self.max_iter,
             rng=numbers.make_rng(self.random_state),
         )
-        self._keep(found, scale, dtype)
+        self._keep(parts, scale, dtype)
 
     def _encode(self, rows: Array) -> Array:
         return np.asarray(self._split(rows) @ self.components_.T)
@@ -266,21 +266,21 @@ class RobustPCA(base.ReversibleAlternative):
         V = self.components_.astype(np.float64)
         return split_rows(rows, lambda A: np.asarray((A @ V.T) @ V))[0]
 
-    def _keep(self, found: Pursuit, scale: float, dtype: np.dtype) -> None:
-        q = len(found.s) if self.n_components is None else self.n_components
-        if q > len(found.s):
-            few = f"has rank {len(found.s)}, fewer than the {q} components asked for"
+    def _keep(self, parts: Pursuit, scale: float, dtype: np.dtype) -> None:
+        q = len(parts.s) if self.n_components is None else self.n_components
+        if q > len(parts.s):
+            few = f"has rank {len(parts.s)}, fewer than the {q} components asked for"
             warn(f"the low-rank part {few}; raise the penalty to leave more to it.", RankWarning)
-        if not found.converged:
-            residuals = f"with residuals of {found.primal:.1e} and {found.dual:.1e}"
-            steps = f"principal component pursuit stopped after {found.n_iter} steps"
+        if not parts.converged:
+            residuals = f"with residuals of {parts.primal:.1e} and {parts.dual:.1e}"
+            steps = f"principal component pursuit stopped after {parts.n_iter} steps"
             base.warn_unsettled(f"{steps} {residuals}")
-        Vt = found.Vt[:q] * linalg.fix_signs(found.Vt[:q].T)[:, None]
+        Vt = parts.Vt[:q] * linalg.fix_signs(parts.Vt[:q].T)[:, None]
         self.components_ = Vt.astype(dtype)
-        self.singular_values_ = (scale * found.s[:q]).astype(dtype)
-        self.low_rank_ = (scale * found.low_rank).astype(dtype)
-        self.sparse_ = (scale * found.sparse).astype(dtype)
-        self.n_iter_, self.residual_ = found.n_iter, found.primal
+        self.singular_values_ = (scale * parts.s[:q]).astype(dtype)
+        self.low_rank_ = (scale * parts.low_rank).astype(dtype)
+        self.sparse_ = (scale * parts.sparse).astype(dtype)
+        self.n_iter_, self.residual_ = parts.n_iter, parts.primal
 
 
 #: Beyond this share of all directions the complete decomposition is cheaper.
@@ -303,11 +303,11 @@ def shrink_singular_values(A: Array, tau: float, start: Array) -> tuple[Array, A
     leading right singular vectors of the step before and something new, and grows by blocks of
     residuals; the complete decomposition takes over when many are above it. O(n d r) time.
     """
-    found = _leading(A, tau, start)
-    if found is None:
+    triplets = _leading(A, tau, start)
+    if triplets is None:
         with machine.lapack_threads(min(A.shape)):
-            found = np.linalg.svd(A, full_matrices=False)
-    U, s, Vt = found
+            triplets = np.linalg.svd(A, full_matrices=False)
+    U, s, Vt = triplets
     keep = s > tau
     return U[:, keep], s[keep] - tau, Vt[keep]
 

@@ -51,10 +51,10 @@ def as_json(value: Any) -> bool:
 
     So that ``if not as_json(facts):`` goes on with words for people.
     """
-    wanted = bool(asked_for("json"))
-    if wanted:
+    answer = bool(asked_for("json"))
+    if answer:
         print(json.dumps(value, indent=2, default=plain_value, ensure_ascii=False))  # noqa: T201
-    return wanted
+    return answer
 
 
 def summary(title: str, lines: Mapping[str, str]) -> None:
@@ -187,25 +187,25 @@ def _lines_of_fit(facts: dict[str, Any], size: str) -> dict[str, str]:
     if not facts["converged"]:
         lines["warning"] = "did not converge; the model contains the best result so far"
     if "threshold" in facts:
-        asked = f"{facts['false_alarm_rate']:.1%} false alarms"
+        rate = f"{facts['false_alarm_rate']:.1%} false alarms"
         held_out = f"{facts['calibration_rows']:,} held-out scores"
         lines["threshold"] = (
-            f"none: {held_out} cannot promise {asked}, and no row will be called new"
+            f"none: {held_out} cannot promise {rate}, and no row will be called new"
             if facts["threshold"] is None
-            else f"{facts['threshold']:.4g}, for {asked}, from {held_out}"
+            else f"{facts['threshold']:.4g}, for {rate}, from {held_out}"
         )
     lines["cost"] = f"{facts['seconds']:.2f} s, peak memory {size_text(facts['peak_memory_bytes'])}"
     lines["file"] = f"{facts['output']}, {size_text(facts['file_bytes'])}"
     return lines
 
 
-def _describe_rule(model: Estimator, asked: Any) -> str:
-    if asked is None and isinstance(model, Detector):
+def _describe_rule(model: Estimator, rule_of_user: Any) -> str:
+    if rule_of_user is None and isinstance(model, Detector):
         from mercer.novelty.score import default_rule
 
         default = default_rule(model.measure, contaminated=model.contamination is not None)
         return f"auto: {default.describe()}"
-    rule = as_rule(asked)
+    rule = as_rule(rule_of_user)
     return f"asked for {rule.describe()}" if rule.is_request else f"by rule: {rule.describe()}"
 
 
@@ -220,8 +220,8 @@ def _limit_reached(rule: Any, facts: dict[str, Any]) -> str | None:
     return f"stopped at {why}, short of {share:.4g}; --components {share:.4g} removes this limit"
 
 
-def _why_width(asked: str) -> str:
-    if "scale" in asked and "length_scale" not in asked:
+def _why_width(parameters: str) -> str:
+    if "scale" in parameters and "length_scale" not in parameters:
         return ", from the number of columns and their variance"
     # A novelty model without a kernel looks at near neighbours, too.
-    return f", from the {'distances' if asked == 'None' else 'median distance'} between rows"
+    return f", from the {'distances' if parameters == 'None' else 'median distance'} between rows"

@@ -36,15 +36,15 @@ def drift(model: str, data: tuple[str, ...], level: float | None, reading: Readi
     inner = learnt.of_vectors(fitted)
     level = inner.level if level is None else level
     with console.progress():
-        found = [_compared(fitted, inner, path, reading) for path in data]
-    rates = adjusted([facts["p_value"] for facts in found])
-    for facts, rate in zip(found, rates.tolist(), strict=True):
+        batches = [_compared(fitted, inner, path, reading) for path in data]
+    rates = adjusted([facts["p_value"] for facts in batches])
+    for facts, rate in zip(batches, rates.tolist(), strict=True):
         facts |= {"adjusted": rate, "drifted": rate <= level}
-    drifted = sum(facts["drifted"] for facts in found)
-    if not console.as_json({"level": level, "batches": found}):
-        for facts in found:
+    drifted = sum(facts["drifted"] for facts in batches)
+    if not console.as_json({"level": level, "batches": batches}):
+        for facts in batches:
             verdict = f"drifted, by {facts['why']}" if facts["drifted"] else "not drifted"
-            several = f", {facts['adjusted']:.2g} among {len(found)}" if len(found) > 1 else ""
+            several = f", {facts['adjusted']:.2g} among {len(batches)}" if len(batches) > 1 else ""
             console.remark(f"{facts['data']}: p = {facts['p_value']:.2g}{several}, {verdict}")
     return DRIFTED if drifted else 0
 

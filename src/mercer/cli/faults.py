@@ -11,8 +11,8 @@ import click
 def _known_elsewhere() -> dict[str, dict[str, str]]:
     """Commands and options that people try → what is typed here."""
     text = Path(__file__).with_name("neighbours.json").read_text(encoding="utf-8")
-    found: dict[str, dict[str, str]] = json.loads(text)
-    return found
+    words: dict[str, dict[str, str]] = json.loads(text)
+    return words
 
 
 def instead_of(command: str) -> str:
@@ -33,12 +33,12 @@ def usage_in_plain_words(error: click.UsageError) -> str:
         others = [f"'mercer {key}'" for key in commands if _has_option(commands[key], name)]
         where = ", ".join(others[:3])
         return f"No such option '{name}'; that is an option of {where}." if where else message
-    given = context.params.get("model")
+    first = context.params.get("model")
     lacks = isinstance(error, click.MissingParameter) and not _has_option(
         context.command, "--model"
     )
-    if lacks and given and not given.endswith(".mercer"):
-        return f"{message} MODEL comes before DATA: '{context.command_path} MODEL {given}'."
+    if lacks and first and not first.endswith(".mercer"):
+        return f"{message} MODEL comes before DATA: '{context.command_path} MODEL {first}'."
     # Of the others click only has the words.
     if extra := re.search(r"Got unexpected extra arguments? \((.*)\)", message):
         return f"{extra[0]}{_extra(context.command, extra[1])}"
@@ -48,9 +48,9 @@ def usage_in_plain_words(error: click.UsageError) -> str:
     return re.sub(r"not in the range x>(\S+?)\.?$", r"too small; give more than \1", message)
 
 
-def _extra(command: click.Command, given: str) -> str:
+def _extra(command: click.Command, argument: str) -> str:
     """What an argument too many may have been."""
-    first = given.split()[0]
+    first = argument.split()[0]
     if first.isdigit() and _has_option(command, "--count"):
         return f"; a number of rows is -n {first}"
     if Path(first).exists():

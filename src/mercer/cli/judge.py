@@ -34,16 +34,16 @@ def score(model: str, data: str, reading: Reading) -> None:
     """
     fitted = load_model(model, "score", "reconstruct")
     with tables.open_input(data, reading, model=fitted) as table, console.progress():
-        found = mercer.selection.assess(learnt.of_vectors(fitted), table)
-    if console.as_json(asdict(found)):
+        result = mercer.selection.assess(learnt.of_vectors(fitted), table)
+    if console.as_json(asdict(result)):
         return
     lines = {
-        "rows": f"{found.rows:,}",
-        "score": f"{found.score:.6g} (minus the mean squared error after denoising; "
-        f"{found.noise_left:.1%} of noise with standard deviation {found.noise:.4g})",
-        "kept": f"{found.root_mean_square_error:.6g} (root mean square error per entry of clean "
+        "rows": f"{result.rows:,}",
+        "score": f"{result.score:.6g} (minus the mean squared error after denoising; "
+        f"{result.noise_left:.1%} of noise with standard deviation {result.noise:.4g})",
+        "kept": f"{result.root_mean_square_error:.6g} (root mean square error per entry of clean "
         "rows from their scores)",
-        "feature space": f"{found.reconstruction_error:.6g} (mean squared distance)",
+        "feature space": f"{result.reconstruction_error:.6g} (mean squared distance)",
     }
     console.summary(f"{type(learnt.of_vectors(fitted)).__name__} on {data}", lines)
 
@@ -99,7 +99,7 @@ def novelty(
         )
     fitted = load_model(model)
     detector = learnt.of_vectors(fitted)
-    found: int | None = None
+    new: int | None = None
     if not hasattr(detector, "score_samples"):
         check_able(model, fitted, "reconstruction_error")
     tables.check_output(output, ["score"], labelled=reading.beside)
@@ -112,7 +112,7 @@ def novelty(
             detector = clone(detector).set_params(contamination="auto").fit(table.rows)
         judged = mercer.novelty.judge(detector, table)
         if hasattr(detector, "p_values"):
-            found = int(judged.beside["new"].sum())
+            new = int(judged.beside["new"].sum())
             reasons = _reasons(detector, table, judged, columns_of(fitted, table))
             ids = judged.beside.get(reading.id or "")
             place = _place_of(fitted, table, data) if ids is None else ids.__getitem__
@@ -122,15 +122,13 @@ def novelty(
             if detector.contamination is None:
                 _remark_on_seen_rows(detector, table)
     tables.write_output(output, judged)
-    facts = {"output": str(output.path), "rows": len(judged.rows), "new": found}
+    facts = {"output": str(output.path), "rows": len(judged.rows), "new": new}
     if output.path is None or not console.as_json(facts):
         called = (
-            "without verdicts: --normal FILE sets a threshold"
-            if found is None
-            else f"{found:,} new"
+            "without verdicts: --normal FILE sets a threshold" if new is None else f"{new:,} new"
         )
-        if outliers and found is not None:
-            called = f"{counted(found, 'outlier')}, {_RATE}"
+        if outliers and new is not None:
+            called = f"{counted(new, 'outlier')}, {_RATE}"
         where = "" if output.path is None else f" → {output.path}"
         console.remark(f"{counted(len(judged.rows), 'row')}, {called}{where}")
 
@@ -261,28 +259,28 @@ def relevance(
     with console.progress(), tables.open_if_named(data, reading, fitted) as table:
         rows = None if table is None else table.rows
         sure = inner.uncertainty(rows) if intervals else None
-        found = inner.relevance(rows, unit=unit, groups=groups)
-        made = _table(found, sure)  # the intervals ask for the rows, too
+        measured = inner.relevance(rows, unit=unit, groups=groups)
+        made = _table(measured, sure)  # the intervals ask for the rows, too
     tables.write_output(output, made)
     advice = [] if sure is None else sure.advice
     if console.asked_for("json"):
         known = {} if sure is None else {"advice": advice}
-        tables.report(output, "", variables=len(found.names), **known)
+        tables.report(output, "", variables=len(measured.names), **known)
         return
-    for line in [*found.describe(), *advice]:
+    for line in [*measured.describe(), *advice]:
         console.remark(line)
-    tables.report(output, f"{len(found.names):,} variables")
+    tables.report(output, f"{len(measured.names):,} variables")
 
 
-def _table(found: Any, sure: Any) -> Any:
+def _table(measured: Any, sure: Any) -> Any:
     """A row for each variable: components, all together, the error; limits, if there are any."""
     import numpy as np
 
-    names = [f"component {k}" for k in range(len(found.components))] + ["overall", "error"]
-    columns = found.table.T
+    names = [f"component {k}" for k in range(len(measured.components))] + ["overall", "error"]
+    columns = measured.table.T
     if sure is not None:
         for word, limits in (("low", sure.relevance.low), ("high", sure.relevance.high)):
             names += [f"component {k} {word}" for k in range(len(limits))]
             columns = np.hstack([columns, limits.T])
     rows = mercer.io.MemoryRows(columns, names)
-    return mercer.io.Table(rows, {"variable": np.array(found.names)})
+    return mercer.io.Table(rows, {"variable": np.array(measured.names)})

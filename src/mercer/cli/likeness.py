@@ -42,16 +42,16 @@ def lines(facts: Mapping[str, Any]) -> dict[str, str]:
     """The same in words: the columns that differ most, and a line for the correlations."""
     columns = facts["columns_compared"]
     shown = sorted(columns, key=lambda name: -columns[name]["difference"])[:SHOWN]
-    found = {}
+    comparison = {}
     for name, pair in columns.items():
         if name in shown:
-            found[name] = f"{_words(pair, 'data')} in the data, {_words(pair, 'new')} here"
+            comparison[name] = f"{_words(pair, 'data')} in the data, {_words(pair, 'new')} here"
     if len(columns) > SHOWN:
-        found["others"] = f"{counted(len(columns) - SHOWN, 'column')}, which differ less"
+        comparison["others"] = f"{counted(len(columns) - SHOWN, 'column')}, which differ less"
     error, largest = facts["correlation_error"], facts["largest_correlation_error"]
     if len(columns) > 1:
-        found["correlations"] = f"differ by {error:.3f} on average, by {largest:.2f} at most"
-    return found
+        comparison["correlations"] = f"differ by {error:.3f} on average, by {largest:.2f} at most"
+    return comparison
 
 
 def _columns(fitted: Estimator, vectors: Array) -> dict[str, Array]:
@@ -94,5 +94,5 @@ def _words(pair: Mapping[str, Any], which: str) -> str:
 def _correlations(vectors: Array) -> Array:
     """Between all pairs of entries of the vectors; 0 where one is constant."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.atleast_2d(np.corrcoef(vectors.T.astype(np.float64)))
-    return np.nan_to_num(found[np.triu_indices(len(found), 1)])
+        matrix = np.atleast_2d(np.corrcoef(vectors.T.astype(np.float64)))
+    return np.nan_to_num(matrix[np.triu_indices(len(matrix), 1)])

@@ -68,13 +68,13 @@ KERNELS = [name for name in catalogue.KERNELS if name != "precomputed"]  # no co
 
 def _assignments(text: str) -> dict[str, Any]:
     """``degree=2,coef0=1`` as a dictionary."""
-    given = {}
+    parameters = {}
     for part in filter(None, text.split(",")):
         name, equals, value = part.partition("=")
         if not equals:
             raise click.UsageError(f"--kernel: '{part}' is not PARAMETER=VALUE")
-        given[name.strip()] = _number(value.strip())
-    return given
+        parameters[name.strip()] = _number(value.strip())
+    return parameters
 
 
 def _number(text: str) -> Any:
@@ -225,19 +225,19 @@ class Recipe:
         widths = {width: value for width, value in widths.items() if value is not None}
         default = mercer.kernels.as_kernel(name)
         allowed = default.get_params(deep=False)
-        given = _assignments(inside)
+        parameters = _assignments(inside)
         for width, value in widths.items():
             key = "length_scale" if width == "width" and width not in allowed else width
             if key not in allowed:
                 raise click.UsageError(f"the {name} kernel has no {width}; leave --{width} out")
-            given[key] = value
-        for key in given:
+            parameters[key] = value
+        for key in parameters:
             if key not in allowed:
                 takes = ", ".join(sorted(allowed)) or "no parameters"
                 raise click.UsageError(f"the {name} kernel has no '{key}'; it takes {takes}")
         if self.model == "novelty" and self.kernel == "gaussian" and not widths:
             return None  # a novelty model has a width of its own
-        return type(default)(**given)
+        return type(default)(**parameters)
 
     def _components(self) -> Any:
         """``n_components`` from text: a count, a share, ``auto``, ``all`` or ``parallel``."""

@@ -168,12 +168,12 @@ def option(default: Any = None, **how: Any) -> Any:
 
 def options_of(record: Any, *names: str) -> list[Decorator]:
     """The options that the fields of a dataclass declare; some by name, or all."""
-    found: list[Decorator] = []
+    decorators: list[Decorator] = []
     for part in fields(record):
         if part.metadata and (not names or part.name in names):
             how = {"default": part.default or None, **part.metadata}
-            found.append(click.option(f"--{part.name.replace('_', '-')}", **how))
-    return found
+            decorators.append(click.option(f"--{part.name.replace('_', '-')}", **how))
+    return decorators
 
 
 def _column(help: str, metavar: str = "NAME", **how: Any) -> Any:

@@ -166,14 +166,14 @@ class Estimator(BaseEstimator):
 
     def _restore(self, state: dict[str, Any]) -> None:
         """Take over what a file says of the attributes in ``_saved``, those of a Model as one."""
-        told = parts_in(state) if "subspace_" in self._saved else {}
+        parts = parts_in(state) if "subspace_" in self._saved else {}
         for name, value in state.items():
             setattr(self, name, value)
-        if told.get("subspace") is not None:  # else it was saved as a pattern
-            lacking = [name for name, part in told.items() if part is None and name != "residuals"]
+        if parts.get("subspace") is not None:  # else it was saved as a pattern
+            lacking = [name for name, part in parts.items() if part is None and name != "residuals"]
             if lacking:
                 raise ModelFileError(f"there is no {lacking[0]}_")
-            self._set_model(Model.known(**told))
+            self._set_model(Model.known(**parts))
 
     def _rows(self, X: RowsLike, stream: bool = False) -> Points:
         """Checked rows in the precision of the model; sources are loaded unless ``stream``."""
@@ -262,11 +262,11 @@ def learnt(name: str, words: str) -> Any:
     def part(self: Estimator) -> Any:
         if "_model_" not in vars(self):
             raise AttributeError(f"this {type(self).__name__} is not fitted yet; call fit first.")
-        found = getattr(self._model_, name)
-        if found is None:
+        value = getattr(self._model_, name)
+        if value is None:
             remedy = "see report_.estimated_error." if name == "residuals" else "fit it again."
             raise AttributeError(f"{type(self).__name__} has no {name}_; {remedy}")
-        return found
+        return value
 
     return property(part, doc=words)
 

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils._set_output import ADAPTERS_MANAGER, _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._base.machine import held
+from mercer._base.machine import blas_limited
 from mercer._base.types import Array, Estimator
 from mercer.estimators._validation import check_codes, check_missing
 from mercer.estimators.learning import by_blocks
@@ -53,8 +53,8 @@ def verb(
     instead: str = "",
 ) -> Callable[[Method], Method]:
     """Declare a public method; ``instead`` says what to do where a need is not met."""
-    wanted = needs if isinstance(needs, tuple) else (needs,)
-    lacks = [_LACKS[need] if isinstance(need, str) else need for need in wanted]
+    needed = needs if isinstance(needs, tuple) else (needs,)
+    lacks = [_LACKS[need] if isinstance(need, str) else need for need in needed]
 
     def declare(method: Method) -> Method:
         opened: Any = _opened(method, takes, gives)
@@ -92,11 +92,11 @@ def _opened(method: Callable[..., Any], takes: str | None, gives: str | None) ->
     @functools.wraps(method)
     def door(self: Any, *args: Any, **options: Any) -> Any:
         by_place = place < len(args)
-        given = args[place] if by_place else options.get(name)
+        argument = args[place] if by_place else options.get(name)
         if takes == "model":
             check_is_fitted(self, self._saved[0])
         elif check is not None and (by_place or name in options):
-            checked = None if given is None and optional else check(self, given)
+            checked = None if argument is None and optional else check(self, argument)
             if takes == "blocks" and isinstance(checked, Source):
                 options.pop(name, None)
                 plain = functools.partial(_plain, self, method.__name__, args[place + 1 :], options)
@@ -108,9 +108,9 @@ def _opened(method: Callable[..., Any], takes: str | None, gives: str | None) ->
             else:
                 options[name] = checked
         answer = method(self, *args, **options)
-        return as_frame(self, answer, given if check else None) if gives == "rows" else answer
+        return as_frame(self, answer, argument if check else None) if gives == "rows" else answer
 
-    opened: Any = held(door)
+    opened: Any = blas_limited(door)
     opened.verb, opened.plain = Verb(takes, gives, name, place), method
     return opened
 
@@ -138,21 +138,21 @@ _CHECKS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def as_frame(model: Estimator, rows: Any, given: Any) -> Any:
+def as_frame(model: Estimator, rows: Any, like: Any) -> Any:
     """Rows of the model's columns as ``set_output`` says; sparse ones as SciPy's sparse array."""
     if isinstance(rows, Points):
         return rows.for_user()
     if np.ndim(rows) != 2:
         return rows
-    return as_asked(model, rows, given, names_of(model) or [f"x{j}" for j in range(rows.shape[1])])
+    return as_asked(model, rows, like, names_of(model) or [f"x{j}" for j in range(rows.shape[1])])
 
 
-def as_asked(estimator: Any, rows: Any, given: Any, columns: Iterable[str]) -> Any:
+def as_asked(estimator: Any, rows: Any, like: Any, columns: Iterable[str]) -> Any:
     """Rows of these columns as ``set_output`` says; the index is that of what was given."""
     kind = _get_output_config("transform", estimator)["dense"]
     if kind == "default":
         return rows
-    return ADAPTERS_MANAGER.adapters[kind].create_container(rows, given, columns=list(columns))
+    return ADAPTERS_MANAGER.adapters[kind].create_container(rows, like, columns=list(columns))
 
 
 def _no_coordinates(model: Estimator, instead: str) -> str | None:

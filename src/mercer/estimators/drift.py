@@ -128,8 +128,8 @@ class KernelDrift(Estimator):
         Among the batches with such a p-value up to a rate, no larger share is false on the average
         (Benjamini and Hochberg).
         """
-        found = [self.test(batch) for batch in batches]
-        return found, adjusted([drift.p_value for drift in found])
+        drifts = [self.test(batch) for batch in batches]
+        return drifts, adjusted([drift.p_value for drift in drifts])
 
     @verb(
         "rows",

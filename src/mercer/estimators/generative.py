@@ -404,8 +404,8 @@ def draw(
     rng = make_rng(model.random_state if random_state is None else random_state)
     if label is None:
         return np.asarray(source(model, None).sample(n, rng))
-    wanted = _class_numbers(model, label, n)
-    parts = {k: np.flatnonzero(wanted == k) for k in np.unique(wanted).tolist()}
+    classes = _class_numbers(model, label, n)
+    parts = {k: np.flatnonzero(classes == k) for k in np.unique(classes).tolist()}
     parted = [source(model, k).sample(len(rows), rng) for k, rows in parts.items()]
     return np.concatenate(parted)[np.argsort(np.concatenate([*parts.values()]))]
 

@@ -138,8 +138,10 @@ class IncrementalKernelPCA(SubspaceEstimator):
     def _begin(self, rows: Points) -> None:
         """Resolve the kernel and take the landmarks, from the first chunk."""
         if not 0 < self.forget <= 1 or not 0 <= self.growth < 1:
-            given = f"forget={self.forget!r} and growth={self.growth!r}"
-            raise DataError(f"{given}: give forget above 0 and up to 1, growth from 0 to below 1.")
+            settings = f"forget={self.forget!r} and growth={self.growth!r}"
+            raise DataError(
+                f"{settings}: give forget above 0 and up to 1, growth from 0 to below 1."
+            )
         kernel = as_kernel(self.kernel)
         require_vectors(kernel, "landmarks", "use KernelPCA, or a kernel of vectors")
         resolved = kernel.resolve(rows.rows)

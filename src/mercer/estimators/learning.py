@@ -68,7 +68,7 @@ def owned(model: Model, X: RowsLike) -> Model:
     support = points.arrays()[0]
     if not points.can_wait or is_source(X) or not support.flags.writeable:
         return model
-    given = getattr(X, "data", None) if points.is_sparse else np.asarray(X)
-    if not (isinstance(given, np.ndarray) and np.may_share_memory(support, given)):
+    memory = getattr(X, "data", None) if points.is_sparse else np.asarray(X)
+    if not (isinstance(memory, np.ndarray) and np.may_share_memory(support, memory)):
         return model
     return replace(model, subspace=replace(model.subspace, support=points.rows.copy()))

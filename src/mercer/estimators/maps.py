@@ -313,8 +313,8 @@ class MapModel(TransformerMixin, Estimator):
 
     @property
     def _dtype(self) -> np.dtype:
-        found: np.dtype = self.forth_.known.rows.dtype
-        return found
+        dtype: np.dtype = self.forth_.known.rows.dtype
+        return dtype
 
     def _rows(self, X: RowsLike, stream: bool = False) -> Points:  # noqa: ARG002
         check_is_fitted(self, "forth_")

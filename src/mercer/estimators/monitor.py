@@ -132,8 +132,8 @@ class Monitor(Estimator):
         The axes are principal ones, numbered from the longest.
         """
         names = self.statistics_.names(names_of(self.detector_))
-        found = zip(names, (self.state_.capital - np.log(len(names))).tolist(), strict=True)
-        return dict(sorted(found, key=lambda pair: -pair[1]))
+        capitals = zip(names, (self.state_.capital - np.log(len(names))).tolist(), strict=True)
+        return dict(sorted(capitals, key=lambda pair: -pair[1]))
 
     @property
     def statistic_(self) -> str:

@@ -164,14 +164,14 @@ class KernelNovelty(OutlierMixin, Estimator):
                 self.calibration, self.measure, len(points), self.false_alarm_rate
             )
             threshold = None
-            found = strategy.calibrate(learn, points.rows, rng)
+            calibrated = strategy.calibrate(learn, points.rows, rng)
         else:
-            learn, found, threshold = self._among_outliers(learn, kernel)
-        self._keep(learn.model, found.score, found.held_out, threshold)
+            learn, calibrated, threshold = self._among_outliers(learn, kernel)
+        self._keep(learn.model, calibrated.score, calibrated.held_out, threshold)
         self._warn_if_blind()
-        order = np.argsort(found.rows)
-        self.calibration_rows_ = found.rows[order]
-        self.calibration_p_values_ = leave_one_out_p_values(found.held_out[order])
+        order = np.argsort(calibrated.rows)
+        self.calibration_rows_ = calibrated.rows[order]
+        self.calibration_p_values_ = leave_one_out_p_values(calibrated.held_out[order])
         return self
 
     @classmethod
@@ -278,8 +278,8 @@ class KernelNovelty(OutlierMixin, Estimator):
         points = subspace.points.adopt(X)
         if points.is_sparse:
             way = "nearest" if subspace.kernel.radial is None else "combination"
-        found = as_preimage(way).init(subspace).solve(subspace.scores(points), points.rows)
-        return novelty.contributions(self.score_, points, found.points)
+        nearest = as_preimage(way).init(subspace).solve(subspace.scores(points), points.rows)
+        return novelty.contributions(self.score_, points, nearest.points)
 
     @verb("rows")
     def monitor(self, X: RowsLike = None, *, level: float = 0.01, random_state: int = 0) -> Monitor:
@@ -315,12 +315,12 @@ class KernelNovelty(OutlierMixin, Estimator):
     def _learner(
         self, points: Points, kernel: Kernel | None, rng: np.random.Generator
     ) -> NoveltyLearner:
-        wanted, contaminated = self.n_components, self.contamination is not None
-        if wanted is None:
-            wanted = default_rule(self.measure, contaminated=contaminated)
+        rule, contaminated = self.n_components, self.contamination is not None
+        if rule is None:
+            rule = default_rule(self.measure, contaminated=contaminated)
         if contaminated and kernel is None:
             kernel = Gaussian()
-        return NoveltyLearner(points, kernel, wanted, self.measure, self.solver, rng)
+        return NoveltyLearner(points, kernel, rule, self.measure, self.solver, rng)
 
     def _among_outliers(
         self, learn: NoveltyLearner, kernel: Kernel | None
@@ -332,18 +332,18 @@ class KernelNovelty(OutlierMixin, Estimator):
         calm = replace(learn, points=points.take(kept))
         # The threshold does not rest on held-out scores here, so that T² may learn all calm rows.
         strategy = novelty.as_calibration(self.calibration, len(kept))
-        found = strategy.calibrate(calm, calm.points.rows, learn.rng)
-        scores = found.score(points)
+        calibrated = strategy.calibrate(calm, calm.points.rows, learn.rng)
+        scores = calibrated.score(points)
         aside = np.setdiff1d(np.arange(len(points)), kept)
         # Rows that were learnt look calmer than new ones; "auto" takes the tail of held-out scores.
-        fresh = np.concatenate([np.resize(found.held_out, len(kept)), scores[aside]])
+        fresh = np.concatenate([np.resize(calibrated.held_out, len(kept)), scores[aside]])
         looked_at = fresh if self.contamination == "auto" else scores
-        threshold = novelty.outlier_threshold(found.score, looked_at, self.contamination)
+        threshold = novelty.outlier_threshold(calibrated.score, looked_at, self.contamination)
         # Rows aside that are no outliers are normal, too, and the model has not seen them.
         aside = aside[scores[aside] <= threshold]
-        held_out = np.concatenate([found.held_out, scores[aside]])
-        every = np.concatenate([kept[found.rows], aside])
-        return calm, novelty.Calibrated(found.score, every, held_out), threshold
+        held_out = np.concatenate([calibrated.held_out, scores[aside]])
+        every = np.concatenate([kept[calibrated.rows], aside])
+        return calm, novelty.Calibrated(calibrated.score, every, held_out), threshold
 
     def _keep(
         self, model: Model, score: NoveltyScore, held_out: Array, threshold: float | None = None
@@ -400,10 +400,10 @@ class KernelNovelty(OutlierMixin, Estimator):
 
     def _restore(self, state: dict[str, Any]) -> None:
         # Files of before 0.2 tell no more than the score; a pattern has not even that.
-        told = parts_in(state)
+        parts = parts_in(state)
         super()._restore(state)
         if isinstance(score := state.get("score_"), NoveltyScore):
-            self._set_model(Model.known(**told | {"subspace": score.subspace}))
+            self._set_model(Model.known(**parts | {"subspace": score.subspace}))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -444,10 +444,10 @@ class NoveltyLearner:
         """Fit the rows with these numbers; with the choices of ``like``, if given."""
         X = self.points.take(rows)
         if like is None:
-            wanted, kernel = self.n_components, self._kernel_for(X).resolve(X.rows)
+            rule, kernel = self.n_components, self._kernel_for(X).resolve(X.rows)
         else:
-            wanted, kernel = like.subspace.n_components, like.subspace.kernel
-        problem = Problem(kernel, X, as_rule(wanted), self.rng)
+            rule, kernel = like.subspace.n_components, like.subspace.kernel
+        problem = Problem(kernel, X, as_rule(rule), self.rng)
         plan = plan_of(problem, self._choose(kernel, X))
         learnt, self._solver = learn(problem, plan), plan.solver
         if like is None:

@@ -85,15 +85,15 @@ def relevance(
     >>> sorted(found.overall.argsort()[-2:].tolist())  # the two that make the circle
     [1, 4]
     """
-    found = relevance_of(self, X, unit, sample_weight, max_rows)
-    found = found if groups is None else found.grouped(groups)
+    measured = relevance_of(self, X, unit, sample_weight, max_rows)
+    measured = measured if groups is None else measured.grouped(groups)
     if unit in ("std", "share"):
-        _warn_of_one(found)
-    frame = as_asked(self, table := found.table, None, found.names)
+        _warn_of_one(measured)
+    frame = as_asked(self, table := measured.table, None, measured.names)
     if frame is table:
-        return found
+        return measured
     # Rows are components, then overall and error; columns are variables.
-    labels = [f"{type(self).__name__.lower()}{k}" for k in range(len(found.components))]
+    labels = [f"{type(self).__name__.lower()}{k}" for k in range(len(measured.components))]
     labels += ["overall", "error"]
     if hasattr(frame, "index"):
         return frame.set_axis(labels)
@@ -171,12 +171,12 @@ def relevance_of(
     )
 
 
-def _warn_of_one(found: Relevance) -> None:
+def _warn_of_one(result: Relevance) -> None:
     """A column in a small unit, and of large numbers, may be all that a kernel sees."""
-    shares = found.overall / (found.overall.sum() or 1.0)
+    shares = result.overall / (result.overall.sum() or 1.0)
     if len(shares) > 1 and shares.max() > ALMOST_ALL:
         warn(
-            f"{found.names[int(shares.argmax())]!r} holds {shares.max():.1%} of the relevance, so "
+            f"{result.names[int(shares.argmax())]!r} holds {shares.max():.1%} of the relevance, so "
             "the model sees little else; if its unit is to blame, scale the columns: "
             + Remedy("TableModel(model, TableEncoder(scale='std')).", shell="fit with --scale std.")
         )

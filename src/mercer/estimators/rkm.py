@@ -190,14 +190,14 @@ class RKMClassifier(sklearn.ClassifierMixin, _Machine):
     @verb("rows", "numbers")
     def decision_function(self, X: RowsLike) -> Array:
         """``Wᵀφ(x) + b``, (m, p); (m,) for two classes, positive for the second."""
-        found = self.machine_.predict(X)
-        return np.asarray(found[:, 1]) if len(self.classes_) == 2 else found
+        scores = self.machine_.predict(X)
+        return np.asarray(scores[:, 1]) if len(self.classes_) == 2 else scores
 
     @verb("rows", "numbers")
     def predict(self, X: RowsLike) -> Array:
         """The class of the largest decision value."""
-        found = self.machine_.predict(X)
-        return np.asarray(self.classes_[found.argmax(axis=1)])
+        scores = self.machine_.predict(X)
+        return np.asarray(self.classes_[scores.argmax(axis=1)])
 
 
 class RKMRegressor(sklearn.RegressorMixin, _Machine):
@@ -244,8 +244,8 @@ class RKMRegressor(sklearn.RegressorMixin, _Machine):
     @verb("rows", "numbers")
     def predict(self, X: RowsLike) -> Array:
         """``Wᵀφ(x) + b``: (m,) or (m, p) as y was."""
-        found = self.machine_.predict(X)
-        return np.asarray(found[:, 0]) if not self.n_targets_ else found
+        targets = self.machine_.predict(X)
+        return np.asarray(targets[:, 0]) if not self.n_targets_ else targets
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

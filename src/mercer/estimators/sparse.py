@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._base import numbers
 from mercer._base.config import with_parameters
-from mercer._base.machine import held
+from mercer._base.machine import blas_limited
 from mercer._base.types import Array, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_rows
 from mercer.estimators.base import Capabilities
@@ -257,7 +257,7 @@ def _count(rule: ComponentRule, values: Array, chosen: Selection) -> int:
     return len(values) if counted is None else counted
 
 
-@held
+@blas_limited
 def compress(
     model: KernelPCA,
     n_kernels: int,
@@ -323,11 +323,11 @@ def compress(
         report = report_of(chosen, way, f"compressed from {big.n_support} kernels", rows, fits)
         return _compressed(model_of(model), small, cosines, report, started), chosen, fits
 
-    found, chosen, fits = max(map(kept, ways), key=lambda way: way[0].eigenvalues.sum())
+    best, chosen, fits = max(map(kept, ways), key=lambda way: way[0].eigenvalues.sum())
     _warn_if_fewer(big, len(chosen))
     result = SparseKernelPCA(
         n_kernels=len(chosen),
-        n_components=found.subspace.n_components,
+        n_components=best.subspace.n_components,
         kernel=model.kernel_,
         solver=solver,
         preimage=model.preimage,
@@ -335,7 +335,7 @@ def compress(
     result._keep(chosen, fits)
     seen = {"n_features_in_", "feature_names_in_", "_data_fingerprint"} & set(vars(model))
     vars(result).update({name: vars(model)[name] for name in seen})
-    result._set_model(found)
+    result._set_model(best)
     return result
 
 

@@ -263,10 +263,10 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         """
         start, Z = self._projected(X, match_noise)
         Z = self._shrunk(Z)
-        found = self._solver().solve(Z, start)
+        images = self._solver().solve(Z, start)
         subspace = model_of(self).subspace
-        found = found.measured(subspace, Z) if report else found
-        return replace(found, points=subspace.kernel.points(found.points).for_user())
+        images = images.measured(subspace, Z) if report else images
+        return replace(images, points=subspace.kernel.points(images.points).for_user())
 
     @verb("scores", "rows")
     def inverse_transform(self, Z: ArrayLike) -> Any:
@@ -306,8 +306,8 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         noise = selection.typical_noise(points.rows)
         noisy = as_points(selection.add_noise(points.rows, noise, fixed_rng(0)))
         start, Z = self._projected(noisy.cast(points.dtype), "auto")
-        found = as_points(self._solver().solve(self._shrunk(Z), start).points)
-        return -float(found.squared_differences(points).mean(dtype=np.float64))
+        cleaned = as_points(self._solver().solve(self._shrunk(Z), start).points)
+        return -float(cleaned.squared_differences(points).mean(dtype=np.float64))
 
     @verb(
         "data",
@@ -413,8 +413,8 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         directions = replace(subspace, mean=zero[0], offset=zero[1], mean_square=0.0)
         Z = np.concatenate([np.eye(q), -np.eye(q)]).astype(subspace.coef.dtype)
         start = Nearest().init(directions).solve(Z).points
-        found = self.preimage_.init(directions).solve(Z, start).points
-        return np.asarray(as_points(found).to_dense()).reshape(2, q, -1)
+        images = self.preimage_.init(directions).solve(Z, start).points
+        return np.asarray(as_points(images).to_dense()).reshape(2, q, -1)
 
     @verb(
         "model",
@@ -469,18 +469,18 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         >>> bool(error < 0.15)  # the column means: 0.27
         True
         """
-        found = self._fill(X)
-        if not found.converged.all():
+        filled = self._fill(X)
+        if not filled.converged.all():
             warn(
-                f"{(~found.converged).sum()} of {len(found)} rows were still moving after "
-                f"{found.iterations.max()} rounds of imputation; "
+                f"{(~filled.converged).sum()} of {len(filled)} rows were still moving after "
+                f"{filled.iterations.max()} rounds of imputation; "
                 + Remedy(
                     "see imputations(X).converged, or use fewer components or a wider kernel.",
                     shell="fit with fewer --components or a larger --width.",
                 ),
                 exceptions.ConvergenceWarning,
             )
-        return np.asarray(found.points)
+        return np.asarray(filled.points)
 
     @verb("missing", "points", needs="dense rows", instead=TO_FILL)
     def imputations(self, X: RowsLike) -> PreImages:
@@ -564,8 +564,8 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
 
     def _points(self, Z: Array, start: Any = None) -> Any:
         """Pre-images of scores; says which did not converge."""
-        found = self._solver().solve(Z, start)
-        if missed := found.missed:  # what was stopped on purpose is not news
+        images = self._solver().solve(Z, start)
+        if missed := images.missed:  # what was stopped on purpose is not news
             words: str = Remedy("")
             for status, n in missed.items():
                 words += ("; " if words else "") + f"{n} {status}: " + status.remedy
@@ -574,7 +574,7 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
                 "see preimages(X).status.",
                 exceptions.ConvergenceWarning,
             )
-        return found.points
+        return images.points
 
     def _solver(self) -> BoundPreImage:
         return self._bound("pre-image", self.preimage_, model_of(self).subspace)
@@ -584,8 +584,8 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         learnt = model_of(self)
         if not np.isnan(rows).any():
             done = np.zeros(len(rows), dtype=int)
-            found = PreImages.direct(rows)
-            return replace(found, iterations=done, objective=learnt.subspace.residual(rows))
+            filled = PreImages.direct(rows)
+            return replace(filled, iterations=done, objective=learnt.subspace.residual(rows))
         variances = np.asarray(learnt.explained_variance)
         return self._filling().fill(learnt.subspace, variances, rows, self.preimage_)
 

@@ -187,25 +187,29 @@ class ReweightedKernelPCA(WrappingEstimator):
             return model_of(fitted).subspace
 
         loss, rounds = as_loss(self.loss), check_count("max_iter", self.max_iter)
-        found = reweight(learn, rows, kernel, loss, rng, folds=self.folds, max_iter=rounds)
-        if not found.converged:
+        outcome = reweight(learn, rows, kernel, loss, rng, folds=self.folds, max_iter=rounds)
+        if not outcome.converged:
             warn(
-                f"weights still changed by {found.changes[-1]:.2g} on average after "
+                f"weights still changed by {outcome.changes[-1]:.2g} on average after "
                 f"{self.max_iter} rounds; "
                 + Remedy(
                     "raise max_iter, or use fewer components.", shell="fit with fewer --components."
                 ),
                 ConvergenceWarning,
             )
-        if found.doubt:
+        if outcome.doubt:
             warn(
-                f"{found.doubt}; if they are data, fit {type(self._template()).__name__} without "
+                f"{outcome.doubt}; if they are data, fit {type(self._template()).__name__} without "
                 "the wrapper, or with sample_weight.",
                 MercerWarning,
             )
-        self.weights_, self.errors_, self.changes_ = found.weights, found.errors, found.changes
-        self.n_iter_ = len(found.changes)
-        self._adopt(self._fitted(seed, rows, sample_weight=found.weights))
+        self.weights_, self.errors_, self.changes_ = (
+            outcome.weights,
+            outcome.errors,
+            outcome.changes,
+        )
+        self.n_iter_ = len(outcome.changes)
+        self._adopt(self._fitted(seed, rows, sample_weight=outcome.weights))
 
 
 @with_parameters

@@ -189,12 +189,12 @@ class FittedKDE(FittedDensity):
         unit = self.bandwidth * self.scale
         n, q = self.points.shape
         P = self.points / unit
-        found = np.empty(len(Z))
+        log_sums = np.empty(len(Z))
         for rows in blocks(len(Z), 256):
             A = Z[rows] / unit
             r2 = np.maximum(square_sums(A)[:, None] - 2 * (A @ P.T) + square_sums(P), 0)
-            found[rows] = logsumexp(-r2 / 2, axis=1)
-        return np.asarray(found - np.log(n) - np.log(unit).sum() - q * np.log(2 * np.pi) / 2)
+            log_sums[rows] = logsumexp(-r2 / 2, axis=1)
+        return np.asarray(log_sums - np.log(n) - np.log(unit).sum() - q * np.log(2 * np.pi) / 2)
 
 
 # Draws that stay where the data are: around training rows, in the directions of neighbours.

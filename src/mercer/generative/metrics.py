@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from mercer._base.machine import blocks, held
+from mercer._base.machine import blas_limited, blocks
 from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError
 from mercer.kernels import Basis, Kernel, as_kernel
@@ -51,7 +51,7 @@ class SampleReport:
     nearest_real: float
 
 
-@held
+@blas_limited
 def judge(
     samples: RowsLike,
     real: RowsLike,
@@ -95,10 +95,10 @@ def judge(
     seen = None if train is None else _table(train, "train")
     map_to = (lambda X: X) if features is None else features
     P, Q = map_to(A), map_to(B)
-    found = [measure(P, Q, k) for measure in (precision, recall, density, coverage)]
-    found.append(mmd2(A, B, kernel))
+    measures = [measure(P, Q, k) for measure in (precision, recall, density, coverage)]
+    measures.append(mmd2(A, B, kernel))
     near = [np.nan if seen is None else float(nearest_distances(X, seen).mean()) for X in (A, B)]
-    return SampleReport(*found, *near)
+    return SampleReport(*measures, *near)
 
 
 def precision(samples: RowsLike, real: RowsLike, k: int = 5) -> float:

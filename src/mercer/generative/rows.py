@@ -116,10 +116,10 @@ class RowMixtures:
 
     def _back(self, drawn: Array) -> Array:
         """The values of the columns; categories have theirs."""
-        found = drawn.copy()
+        rows = drawn.copy()
         for j, column in self.columns.items():
-            found[:, j] = column.back(drawn[:, j])
-        return found
+            rows[:, j] = column.back(drawn[:, j])
+        return rows
 
     def _around(self, i: Array, rng: np.random.Generator) -> Array:
         """Mixtures around the rows i."""
@@ -166,9 +166,9 @@ class Column:
     def evened(self, drawn: Array) -> Column:
         """The same, corrected so that these draws come out as the data are distributed."""
         n, shares = len(self.known), (np.arange(LEVELS) + 0.5) / LEVELS
-        found = np.quantile(np.interp(drawn, self.drawn, self.rank), shares, method="hazen")
-        wanted = np.clip(n * shares - 0.5, 0, n - 1)
-        x, y = _function(np.array([0, *found, n - 1]), np.array([0, *wanted, n - 1]))
+        drawn_ranks = np.quantile(np.interp(drawn, self.drawn, self.rank), shares, method="hazen")
+        ranks = np.clip(n * shares - 0.5, 0, n - 1)
+        x, y = _function(np.array([0, *drawn_ranks, n - 1]), np.array([0, *ranks, n - 1]))
         y[0], y[-1] = 0, n - 1  # the ends of the data stay within reach
         return replace(self, rank=np.interp(self.rank, x, y))
 

@@ -131,8 +131,8 @@ class Checkpoint:
     def _compare(self, rows: Source) -> None:
         """Read the rows that have been summed, without any work on them, and compare digests."""
         done = len(self._digests)
-        for i, found in enumerate(islice(rows.map_steps(digest), done)):
-            if found != self._digests[i]:
+        for i, digest_now in enumerate(islice(rows.map_steps(digest), done)):
+            if digest_now != self._digests[i]:
                 raise changed(self.path, f"the rows in part {i + 1} of {rows.n_steps}")
             progress.announce("rows compared", i + 1, done)
 
@@ -180,17 +180,17 @@ class PassLog:
     def product(self, V: Array, compute: Callable[[], Array]) -> Array:
         """The next product: kept, or computed and kept."""
         name, self._done = f"product{self._done}", self._done + 1
-        asked = np.frombuffer(hashlib.sha256(np.ascontiguousarray(V).data).digest(), np.uint8)
+        digest = np.frombuffer(hashlib.sha256(np.ascontiguousarray(V).data).digest(), np.uint8)
         kept = read_arrays(self.path, (name + "_of", name))
         if kept:
-            same = np.array_equal(kept[name + "_of"], asked) and kept[name].shape == V.shape
+            same = np.array_equal(kept[name + "_of"], digest) and kept[name].shape == V.shape
             if not same:
                 other = "another processor or BLAS, or another number of its threads"
                 raise foreign(self.path, f"pass {self._done} was of other vectors: {other}")
             return kept[name]
-        found = compute()
-        self._append({name + "_of": asked, name: found})
-        return found
+        computed = compute()
+        self._append({name + "_of": digest, name: computed})
+        return computed
 
     def remove(self) -> None:
         """The fit is done: nothing is left to resume."""
@@ -229,13 +229,13 @@ def read_state(
     state = read_arrays(path, None if names is None else ("header", *names))
     try:
         said = json.loads(state["header"].tobytes())
-        version, found = said["mercer_checkpoint"], said["fingerprint"]
+        version, known = said["mercer_checkpoint"], said["fingerprint"]
     except (ValueError, KeyError, TypeError) as error:
         raise _no_checkpoint(path, error) from error
     if version != VERSION:
         old = f"it was written by another version of mercer, in format {version}"
         raise foreign(path, old)
-    if found != fingerprint:
+    if known != fingerprint:
         raise foreign(path, "it belongs to other data or parameters")
     return state
 
@@ -245,11 +245,11 @@ def read_arrays(path: Path, names: Sequence[str] | None = None) -> dict[str, Arr
     try:
         with zipfile.ZipFile(path) as archive:
             sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
-        wanted = [name.removesuffix(".npy") for name in sizes]
+        in_file = [name.removesuffix(".npy") for name in sizes]
         if names is None and sum(sizes.values()) > MAX_BYTES:
             raise ValueError(f"it would take {sum(sizes.values()) >> 20} MB")
         with np.load(path, allow_pickle=False) as archive:
-            return {name: archive[name] for name in wanted if names is None or name in names}
+            return {name: archive[name] for name in in_file if names is None or name in names}
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
         raise _no_checkpoint(path, error) from error
 

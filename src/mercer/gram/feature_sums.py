@@ -136,13 +136,13 @@ class LandmarkFeatures:
 
     def in_single(self) -> LandmarkFeatures | None:
         """The same with kernel values in float32, in the same basis; None where that is no use."""
-        K, found = self.gram, self._whitening
+        K, whitening = self.gram, self._whitening
         small = self.points.cast(self.dtype).fit_float32(np.diagonal(K))
-        plain = found.working == np.float64 and not found.before_sums and not found.cut
-        if not (plain and small and _condition(K, found.basis) < ROUGH):
+        plain = whitening.working == np.float64 and not whitening.before_sums and not whitening.cut
+        if not (plain and small and _condition(K, whitening.basis) < ROUGH):
             return None
         rough = replace(self)
-        single = replace(found, working=np.dtype(np.float32))
+        single = replace(whitening, working=np.dtype(np.float32))
         rough.__dict__.update(gram=K, _whitening=single)
         return rough
 

@@ -151,11 +151,11 @@ class StreamedGram(KernelGram):
         # each other make the difference one of digits, and which of the two a pass takes is not
         # known.
         repeats = -(-BLOCK // V.shape[1])
-        found = super().entry_errors(V, row_scale)
+        errors = super().entry_errors(V, row_scale)
         if repeats == 1 or self.precision != np.float32:
-            return found
+            return errors
         wide = super().entry_errors(np.tile(V, repeats), row_scale)
-        return np.maximum(found, wide[: V.shape[1]])
+        return np.maximum(errors, wide[: V.shape[1]])
 
     def row_products(self, index: Array, V: Array) -> Array:
         """Rows of ``K V`` as a pass makes them: sums in the tiles' type within a tile."""
@@ -191,9 +191,9 @@ def _representable(
     kernel: Kernel, X: Points, dtype: Precision, entries: np.dtype
 ) -> tuple[Points, Array, np.dtype]:
     """Rows, the diagonal in ``dtype``, and the type of the entries; all in float64 if need be."""
-    given, double = kernel.points(X), np.dtype(np.float64)
-    points = in_range(kernel, given)
-    if points is not given:
+    rows, double = kernel.points(X), np.dtype(np.float64)
+    points = in_range(kernel, rows)
+    if points is not rows:
         dtype = entries = double
     diag = kernel.diag(points.cast(dtype).rows)
     if entries == np.float32 and not (points.fit_float32(diag) and float32_holds(kernel, points)):

@@ -60,9 +60,9 @@ class DaskRows(Source):
                 yield self._compute(self.collection[low:high])
 
     def gather(self, index: Array) -> Array:
-        found = np.asarray(self._compute(self.collection[index]))
-        check_finite(found, 0, self.columns, lambda row: f"row {index[row]}")
-        return found
+        rows = np.asarray(self._compute(self.collection[index]))
+        check_finite(rows, 0, self.columns, lambda row: f"row {index[row]}")
+        return rows
 
     def fingerprint(self) -> str:
         digest = hashlib.sha256(repr((self.shape, self.dtype, self.collection.chunks)).encode())

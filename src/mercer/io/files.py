@@ -78,21 +78,21 @@ def file_fingerprint(paths: Iterable[Path], opened: BinaryIO | None = None) -> s
     return digest.hexdigest()
 
 
-def pick_columns(names: tuple[str, ...], wanted: Names | None, path: Path) -> list[int]:
-    """Positions of the wanted columns; all of them if nothing is wanted in particular."""
+def pick_columns(names: tuple[str, ...], columns: Names | None, path: Path) -> list[int]:
+    """Positions of these columns among the names; of all names for None."""
     if twice := repeated(names):
         raise DataError(f"'{path}' has two columns named {twice[0]!r}; rename one of them.")
-    if wanted is None:
+    if columns is None:
         return list(range(len(names)))
-    check_columns(wanted, names, f"'{path}' has")
+    check_columns(columns, names, f"'{path}' has")
     places = {name: j for j, name in enumerate(names)}
-    return [places[name] for name in wanted]
+    return [places[name] for name in columns]
 
 
-def check_columns(wanted: Iterable[str], names: Sequence[str], what: str = "there is") -> None:
+def check_columns(columns: Iterable[str], names: Sequence[str], what: str = "there is") -> None:
     """Raise for the first column that is not there; what may have been meant, and what there is."""
     known = {*names}
-    for name in wanted:
+    for name in columns:
         if name not in known:
             guess = did_you_mean(name, names)
             raise DataError(f"{what} no column {name!r}; {guess}name one of {names_text(names)}.")

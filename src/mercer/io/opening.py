@@ -175,13 +175,13 @@ class Table:
 
     def beside_of(self, names: Sequence[str]) -> dict[str, Array]:
         """The columns beside the numbers; ``data_`` goes before a name that results have taken."""
-        found: dict[str, Array] = {}
+        columns: dict[str, Array] = {}
         for name, column in self.beside.items():
             own = name
-            while own in names or own in found:
+            while own in names or own in columns:
                 own = f"data_{own}"
-            found[own] = column
-        return found
+            columns[own] = column
+        return columns
 
     def blocks(self) -> Iterator[MemoryRows]:
         """The rows in consecutive parts, in memory, with their names."""
@@ -285,19 +285,19 @@ class Choice:
     def of(self, look: Look) -> list[str]:
         """The columns of the file that are wanted, all of which must hold numbers."""
         path, names = look.path, look.names
-        asked = (*self.columns, *self.drop, *self.labels)
-        files.check_columns(asked, names, f"'{path.name}' has")
+        in_choice = (*self.columns, *self.drop, *self.labels)
+        files.check_columns(in_choice, names, f"'{path.name}' has")
         known = self._left(names) if self.like is None else self.like
-        wanted = list(self.columns if len(self.columns) else known)
-        if missing := [name for name in wanted if name not in names]:
+        columns = list(self.columns if len(self.columns) else known)
+        if missing := [name for name in columns if name not in names]:
             what, others = f"'{path.name}'", self.unused(names)
-            raise ColumnsError(files.lacks_text(what, missing, len(wanted), others))
-        if text := [name for name in wanted if name in look.non_numeric]:
+            raise ColumnsError(files.lacks_text(what, missing, len(columns), others))
+        if text := [name for name in columns if name in look.non_numeric]:
             what = f"columns that hold no numbers: {files.names_text(text)}; "
             raise ColumnsError(f"'{path.name}' has {what}" + files.other_use("them", text) + ".")
-        if not wanted:
+        if not columns:
             raise DataError(f"no column of '{path.name}' is left; choose others.")
-        return wanted
+        return columns
 
     @property
     def labels(self) -> list[str]:
@@ -393,7 +393,7 @@ def _pick(rows: Source, index: list[int]) -> Source:
 
 def _positions(names: Sequence[str], d: int, path: Path) -> list[int]:
     """Column numbers from texts such as ``3`` and ``5-8``."""
-    found: list[int] = []
+    positions: list[int] = []
     for name in names:
         first, _, last = name.partition("-")
         if not (first.isdigit() and (last.isdigit() or not last)):
@@ -402,10 +402,10 @@ def _positions(names: Sequence[str], d: int, path: Path) -> list[int]:
         if int(last or first) < int(first):
             backwards = f"columns {name!r} of '{path.name}' run backwards"
             raise DataError(f"{backwards}; give {last}-{first}.")
-        found += range(int(first), int(last or first) + 1)
-    if found and max(found) >= d:
-        raise DataError(f"'{path.name}' has no column {max(found)}; give numbers to {d - 1}.")
-    return found
+        positions += range(int(first), int(last or first) + 1)
+    if positions and max(positions) >= d:
+        raise DataError(f"'{path.name}' has no column {max(positions)}; give numbers to {d - 1}.")
+    return positions
 
 
 def _npz_label(path: Path, name: str, n: int) -> Array:

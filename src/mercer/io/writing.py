@@ -101,13 +101,13 @@ def write_stream(file: BinaryIO, table: Table, kind: str) -> None:
     _WRITERS[kind](file, table)
 
 
-def _as_table(given: Any, columns: Names | None) -> Table:
-    if isinstance(given, Table) or is_source(given):
+def _as_table(rows: Any, columns: Names | None) -> Table:
+    if isinstance(rows, Table) or is_source(rows):
         if columns is not None:
             raise OutputError("columns= names those of an array; a table has its own names.")
-        return given if isinstance(given, Table) else Table(as_rows(given))
-    X = np.asarray(given)
-    names = getattr(given, "columns", None) if columns is None else columns
+        return rows if isinstance(rows, Table) else Table(as_rows(rows))
+    X = np.asarray(rows)
+    names = getattr(rows, "columns", None) if columns is None else columns
     if X.ndim != 2 or X.dtype.kind not in "fiub" or (names is not None and len(names) != len(X.T)):
         count = "" if names is None else f" with {len(names)} names"
         what = f"an array of shape {X.shape} and dtype {X.dtype}{count} is not a table of numbers"
@@ -137,8 +137,8 @@ def _not_only_images(folder: Path) -> str | None:
 
 def _not_zarr(folder: Path) -> str | None:
     known = ("zarr.json", ".zarray", ".zgroup")
-    found = any((folder / name).exists() for name in known)
-    return None if found or not any(folder.iterdir()) else "is not a Zarr store"
+    is_store = any((folder / name).exists() for name in known)
+    return None if is_store or not any(folder.iterdir()) else "is not a Zarr store"
 
 
 def _write_zarr(folder: Path, table: Table) -> None:

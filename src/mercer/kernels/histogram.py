@@ -22,9 +22,9 @@ class _EntrywiseKernel(Kernel):
 
     def pack(self, X: Array, origin: Origin = None, dtype: Precision = None) -> PackedParts:  # noqa: ARG002
         # Rows as they are: the costs are summed in float64 whatever the tile's type is.
-        wanted = np.dtype(dtype or X.dtype)
-        rows = X.astype(np.result_type(X.dtype, wanted), copy=False)
-        return PackedParts((rows,), wanted)
+        precision = np.dtype(dtype or X.dtype)
+        rows = X.astype(np.result_type(X.dtype, precision), copy=False)
+        return PackedParts((rows,), precision)
 
     def _cost(self, X: Array, Y: Array) -> Array:
         """The sums of the costs of all pairs of rows."""

@@ -77,13 +77,13 @@ def weighted_gradient(kernel: Kernel, X: Array, S: Points, G: Array) -> Array:
     """``sum_i G_ai dk(x_a, s_i)/dx_a`` for dense rows X and points S, sparse or not, (n, d)."""
     if not S.is_sparse:
         return kernel.gradient(X, S.rows, G)
-    found = np.zeros_like(X)
+    gradient = np.zeros_like(X)
     for tile in blocks(len(S), EDGE["d"]):
         near = S.take(tile)
         P, Q = kernel.slopes(*_rows(X, near))  # type: ignore[misc]
-        found += (P * G[:, tile]).sum(axis=1)[:, None] * X
-        found += (near.for_user().T @ (Q * G[:, tile]).T).T
-    return found
+        gradient += (P * G[:, tile]).sum(axis=1)[:, None] * X
+        gradient += (near.for_user().T @ (Q * G[:, tile]).T).T
+    return gradient
 
 
 def _rows(X: Array, S: Points) -> list[Rows]:

@@ -157,10 +157,10 @@ class Gaussian(RadialKernel):
     width: float | None = None
 
     def check(self) -> None:
-        given = [p for p in ("gamma", "sigma", "width") if getattr(self, p) is not None]
-        if len(given) > 1:
+        widths = [p for p in ("gamma", "sigma", "width") if getattr(self, p) is not None]
+        if len(widths) > 1:
             raise KernelError(
-                f"Gaussian takes one width, not {len(given)} ({', '.join(given)}); give only one."
+                f"Gaussian takes one width, not {len(widths)} ({', '.join(widths)}); give only one."
             )
         if isinstance(self.gamma, str):
             require.choice("gamma", self.gamma, ("median", "scale"))

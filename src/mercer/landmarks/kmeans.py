@@ -90,9 +90,9 @@ def lloyd(X: Array, centres: Array, steps: int) -> Array:
         filled, means = _means(nearest, len(C), *((rows, C.dtype) if left > 1 else (X, np.float64)))
         if left > 1:
             points[filled] = means[filled]
-    found = centres.copy()
-    found[filled] = means[filled]
-    return found
+    moved = centres.copy()
+    moved[filled] = means[filled]
+    return moved
 
 
 def _around(X: Array, origin: Array, unit: float, dtype: Precision, axes: Array | None) -> Array:

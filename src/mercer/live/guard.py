@@ -71,8 +71,8 @@ def refusal(scope: Scope, rules: Rules) -> tuple[int, str] | None:
         return 403, "a WebSocket must say where it comes from."
     if not {*headers.get(b"sec-fetch-site", [])} <= {"same-origin", "none"}:
         return 403, "only the server's own page may ask."
-    given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[-1]
-    if not compare_digest(given.encode(), rules.token.encode()):
+    token = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[-1]
+    if not compare_digest(token.encode(), rules.token.encode()):
         return 403, "the token is missing or wrong; open the address that mercer explore printed."
     if scope["type"] == "websocket":
         return None

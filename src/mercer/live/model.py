@@ -196,10 +196,10 @@ def describe(
         Encoded the rows of a table, and says how they are shown; a TableModel has its own, and X is
         such a table.
     """
-    given = X
+    original = X
     if isinstance(model, TableModel):
         if X is not None:  # an incomplete table is known as it was before it was filled in
-            given, X = MemoryRows(model.vectors(X, missing=True)), model.vectors(X)
+            original, X = MemoryRows(model.vectors(X, missing=True)), model.vectors(X)
         model, encoder = model.model_, model.encoder_
     if encoder is not None:
         names = encoder.get_feature_names_out()
@@ -217,7 +217,7 @@ def describe(
     # The p-values of a detector are a promise, whatever they cost.
     exact = isinstance(model, Detector) or len(rows) * full.n_support <= MOST_VALUES
     Z, error = (full if exact else small).scores_and_residual(rows)
-    seen, complete = (learnt.was_fitted_to(of, rows) for of in (given, X))
+    seen, complete = (learnt.was_fitted_to(of, rows) for of in (original, X))
     novelty, judged = novelty_facts(model, full, Z, error, seen=seen, complete=complete)
     stream, played = _stream(model, rows, seen)
     pictures, shape = _pictures(images, rows)
@@ -347,9 +347,9 @@ def _labels(labels: Targets, n: int) -> tuple[dict[str, Any], dict[str, Array]]:
 
 
 def _names(model: Estimator, names: Any, X: RowsLike, d: int) -> list[str]:
-    for given in (names, names_of(model), getattr(X, "columns", None)):
-        if given is not None and len(given) == d:
-            return [str(name) for name in given]
+    for columns in (names, names_of(model), getattr(X, "columns", None)):
+        if columns is not None and len(columns) == d:
+            return [str(name) for name in columns]
     return [f"x{j}" for j in range(d)]
 
 

@@ -118,8 +118,8 @@ def _trace(
 ) -> dict[str, Any]:
     """What a formula does to its arguments, which are the first nodes."""
     tape = Tape()
-    given = [Traced(tape, tape.op("Argument")) for _ in range(arguments)]
-    f, slope = (int(part.name) for part in formula(*given, Namespace(tape)))
+    traced = [Traced(tape, tape.op("Argument")) for _ in range(arguments)]
+    f, slope = (int(part.name) for part in formula(*traced, Namespace(tape)))
     return {"of": of, "scale": scale, "nodes": tape.nodes, "f": f, "slope": slope}
 
 
@@ -149,22 +149,22 @@ class Wanted:
     ask: bool = False  #: answer by the plan alone where the fit would take long
 
     @staticmethod
-    def read(given: Any) -> "Wanted":
+    def read(message: Any) -> "Wanted":
         """Check what a page sent; :class:`~mercer.exceptions.DataError` says what is wrong."""
-        if not isinstance(given, dict) or not {*given} <= {*Wanted.__dataclass_fields__}:
+        if not isinstance(message, dict) or not {*message} <= {*Wanted.__dataclass_fields__}:
             raise DataError(f"a fit takes {', '.join(Wanted.__dataclass_fields__)}.")
-        wanted = Wanted(**{"data": "", **given})
-        if not is_id(wanted.data):
+        fit = Wanted(**{"data": "", **message})
+        if not is_id(fit.data):
             raise DataError("data must be the id of an upload.")
-        check_choice("model", wanted.model, catalogue.MODELS)
-        if (q := wanted.components) is not None:
+        check_choice("model", fit.model, catalogue.MODELS)
+        if (q := fit.components) is not None:
             check_one_of("components", q, 1, MOST_COMPONENTS, f"a page takes {MOST_COMPONENTS:,}")
-        if not isinstance(wanted.label, str | None):
+        if not isinstance(fit.label, str | None):
             raise DataError("label is the name of a column.")
-        if type(wanted.center) is not bool or type(wanted.ask) is not bool:
+        if type(fit.center) is not bool or type(fit.ask) is not bool:
             raise DataError("center and ask are true or false.")
-        _check_kernel(wanted.kernel)
-        return wanted
+        _check_kernel(fit.kernel)
+        return fit
 
     def make(self, rows: Array) -> Any:
         """The estimator, unfitted."""
@@ -183,18 +183,18 @@ class Wanted:
     def make_kernel(self, rows: Array) -> Kernel:
         """The kernel; a width in medians needs the rows."""
         kind, names = KERNELS[self.kernel["name"]]
-        given = {names[key]: value for key, value in self.kernel.items() if key in names}
-        if float(given.get("degree", 0.5)).is_integer():  # 3.0; the kernel itself refuses 2.7
-            given["degree"] = int(given["degree"])
-        if "medians" in self.kernel and not given:
+        parameters = {names[key]: value for key, value in self.kernel.items() if key in names}
+        if float(parameters.get("degree", 0.5)).is_integer():  # 3.0; the kernel itself refuses 2.7
+            parameters["degree"] = int(parameters["degree"])
+        if "medians" in self.kernel and not parameters:
             length = float(self.kernel["medians"]) * median_length(rows)
             if "length" in names:
-                given[names["length"]] = length
+                parameters[names["length"]] = length
             elif kind is kernels.Laplacian:  # as wide as a Gaussian along a diagonal
-                given["gamma"] = 1 / (length * math.sqrt(rows.shape[1]))
+                parameters["gamma"] = 1 / (length * math.sqrt(rows.shape[1]))
             elif "gamma" in names:
-                given["gamma"] = 1 / length**2
-        return kind(**given)
+                parameters["gamma"] = 1 / length**2
+        return kind(**parameters)
 
 
 def read_message(text: str) -> dict[str, Any]:

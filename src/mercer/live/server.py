@@ -135,14 +135,12 @@ class Studio:
             elif "open" in message:
                 desk.ask((number, str(message["open"]), None))
             else:
-                wanted = Wanted.read(message.get("fit"))
-                desk.ask((number, wanted.data, wanted))
+                fit = Wanted.read(message.get("fit"))
+                desk.ask((number, fit.data, fit))
         except MercerError as error:
             await socket.send_json({"id": number, "problem": str(error)})
 
-    async def _answer(
-        self, socket: WebSocket, number: int, key: str, wanted: Wanted | None
-    ) -> None:
+    async def _answer(self, socket: WebSocket, number: int, key: str, fit: Wanted | None) -> None:
         """Do one request, and say how it went."""
         progress = Desk(socket.send_json)
 
@@ -158,7 +156,7 @@ class Studio:
         try:
             item = self.store.get(key)
             made = self.store.result(item.name)
-            done = await self.pool.run(Job(item.path, item.name, made.folder, wanted), tell)
+            done = await self.pool.run(Job(item.path, item.name, made.folder, fit), tell)
             answer = {"id": number, "made": made.id, "name": item.name}
             if not done:
                 self.store.drop(made.id)

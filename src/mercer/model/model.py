@@ -82,8 +82,8 @@ class Report:
     @property
     def accuracy(self) -> str:
         """What the fit claims, and what its audit has found, in words."""
-        found = "not audited" if self.audited is None else f"audited {self.audited:.1e}"
-        return f"relative error: claimed {self.estimated_error:.1e}, {found}"
+        audit = "not audited" if self.audited is None else f"audited {self.audited:.1e}"
+        return f"relative error: claimed {self.estimated_error:.1e}, {audit}"
 
     def _table(self) -> SmallTable:
         unseen = f"{self.unexplained:.2%} of the variance" if self.unexplained else ""
@@ -182,8 +182,8 @@ class Model:
     @classmethod
     def known(cls, **parts: Any) -> Self:
         """From what is known: the subspace, and any of the others."""
-        told: dict[str, Any] = dict.fromkeys(PARTS) | parts
-        return cls(**told, n_rows=_rows_of(told["eigenvalues"], told["explained_variance"]))
+        values: dict[str, Any] = dict.fromkeys(PARTS) | parts
+        return cls(**values, n_rows=_rows_of(values["eigenvalues"], values["explained_variance"]))
 
     def describe(self) -> dict[str, str]:
         """Rows, kernel, components and accuracy in words; what an old file lacks is left out."""

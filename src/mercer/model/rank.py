@@ -44,9 +44,9 @@ class ComponentRule(Config, ABC):
 
     def warn_if_fewer(self, rank: int, but: str, remedy: str) -> None:
         """Say so if there are fewer components than were asked for."""
-        asked = self.guess(sys.maxsize)  # what the user wrote, whatever n is
-        if self.is_request and rank < asked:
-            fewer = f"{asked} components were asked for, but {but}; kept {rank}"
+        request = self.guess(sys.maxsize)  # what the user wrote, whatever n is
+        if self.is_request and rank < request:
+            fewer = f"{request} components were asked for, but {but}; kept {rank}"
             warn(f"{fewer}. {remedy}", RankWarning)
 
 

@@ -61,9 +61,9 @@ class Subspace:
 
     def on(self, basis: Basis) -> "Subspace":
         """The same, with its functions packed already."""
-        found = replace(self)
-        vars(found)["basis"] = basis
-        return found
+        copy = replace(self)
+        vars(copy)["basis"] = basis
+        return copy
 
     @cached_property
     def points(self) -> Points:
@@ -223,5 +223,5 @@ def project_onto(
     directions, mean = inside[:, :-1], inside[:, -1]
     P, _, Qt = np.linalg.svd(directions, full_matrices=False)
     nearest = P @ Qt
-    found = from_features(model.kernel, points, R, mean, nearest, keep_signs=True)
-    return nearest.T @ directions, found
+    projected = from_features(model.kernel, points, R, mean, nearest, keep_signs=True)
+    return nearest.T @ directions, projected

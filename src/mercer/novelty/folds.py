@@ -102,7 +102,7 @@ def landmark_folds(
         sum_features(features, points.take(_parted(fold_of, fold)[0])) for fold in range(folds)
     ]
     total = sum(parts, FeatureSums.zero(features.size))
-    found = []
+    held_out_scores = []
     for fold, part in enumerate(parts):
         rows, others = _parted(fold_of, fold)
         known = np.flatnonzero(landmark_fold != fold)
@@ -115,8 +115,8 @@ def landmark_folds(
         )
         model = LandmarkModel.of(features, sums, True, len(others)).leading(q)
         held_out = novelty_score(measure, model.subspace(), model.values / model.weight)
-        found.append(held_out(points.take(rows)))
-    return _collect(found, fold_of)
+        held_out_scores.append(held_out(points.take(rows)))
+    return _collect(held_out_scores, fold_of)
 
 
 def _parted(fold_of: Array, fold: int) -> tuple[Array, Array]:

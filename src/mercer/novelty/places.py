@@ -61,11 +61,11 @@ class Certainty:
             Errors at ``near[i]``, (c, k), of a way back that does not know row i, either. An error
             that was made with the help of row i is smaller than one that a new row would find.
         """
-        none, (found, spread) = Conformal.of(np.zeros(1)), placed
+        none, (places, spread) = Conformal.of(np.zeros(1)), placed
         bare = cls(Z, missed, float(spread.mean()), none, none, Conformal.of(apart))
         near = Neighbours(Z).nearest(Z, ERRORS, leave_out=np.arange(len(Z)))[0]
         expected = bare._expected(missed[near] if beside is None else beside(near))
-        off = np.sqrt(((found - Z) ** 2).sum(axis=1))
+        off = np.sqrt(((places - Z) ** 2).sum(axis=1))
         back = Conformal.of(_over(missed, expected))
         return replace(bare, back=back, forth=Conformal.of(_over(off, bare.expected_forth(spread))))
 

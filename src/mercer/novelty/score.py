@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.spatial.distance import squareform
 
-from mercer._base.machine import blocks, held, thread_map
+from mercer._base.machine import blas_limited, blocks, thread_map
 from mercer._base.numbers import check_choice, fixed_rng
 from mercer._base.progress import announce
 from mercer._base.types import Array, Estimator, RowsLike
@@ -144,7 +144,7 @@ NODES = 8
 ENTRIES = 1 << 22
 
 
-@held
+@blas_limited
 def contributions(score: NoveltyScore, X: RowsLike, reference: RowsLike, nodes: int = NODES) -> Any:
     """Each variable's part in the score, (n, d); rows sum to ``score(X) - score(reference)``.
 
@@ -184,8 +184,8 @@ def contributions(score: NoveltyScore, X: RowsLike, reference: RowsLike, nodes: 
 def _of_sparse(score: NoveltyScore, X: SparseRows, reference: SparseRows, nodes: int) -> SparseRows:
     """At the places in which a row and its reference differ; elsewhere it is zero."""
     places = SparseRows.of(X.to_scipy() - reference.to_scipy())
-    found = along_the_line(score, X.to_dense(), reference.to_dense(), nodes)
-    return places.with_data(found[places.row_numbers(), places.indices])
+    shares = along_the_line(score, X.to_dense(), reference.to_dense(), nodes)
+    return places.with_data(shares[places.row_numbers(), places.indices])
 
 
 class HasGradient(Protocol):

@@ -134,16 +134,16 @@ def run_figure2(setting: Setting) -> Result:
     X, fine = parabola(fixed_rng(setting.seed)), np.linspace(-1.8, 1.8, 3000)
     truth = Curve(X, np.column_stack([fine, fine**2]))
     model = KernelPCA(6, kernel=Gaussian(width=1.0), preimage=FixedPoint()).fit(X)
-    found = {
+    curves = {
         "noisy": X,
         "linear PCA, n = 1": linear_denoise(X, X, 1),
         "kernel PCA, n = 6": model.denoise(X),
     }
-    distance = {name: truth.squared_distance(points) for name, points in found.items()}
+    distance = {name: truth.squared_distance(points) for name, points in curves.items()}
     noisy, straight, bent = distance.values()
     checks = checked("baran2018/figure2", linear=straight / noisy, kernel=bent / noisy)
     numbers = [{"method": name, "squared distance": value} for name, value in distance.items()]
-    pairs = {f"{name}: {distance[name]:.4f}": (X, found[name]) for name in list(found)[1:]}
+    pairs = {f"{name}: {distance[name]:.4f}": (X, curves[name]) for name in list(curves)[1:]}
     chosen = {"share of the first linear component": f"{linear_pca(X)[1][0]:.3f}"}
     return Result(numbers, checks, partial(item.denoised, pairs), chosen)
 
@@ -152,10 +152,12 @@ def run_figure3(setting: Setting) -> Result:
     """Pancakes: what counts lies along the axis of least variance."""
     X, labels = pancakes(fixed_rng(setting.seed))
     axes, share, Z = linear_pca(X)
-    told = [separated(Z[:, k], labels) for k in range(3)]
-    numbers = item.table({"component": range(3), "share": share, "pancakes told apart": told})
+    separations = [separated(Z[:, k], labels) for k in range(3)]
+    numbers = item.table(
+        {"component": range(3), "share": share, "pancakes told apart": separations}
+    )
     upright = {"share": share[2], "angle": angle_between(axes[2], np.array([0, 0, 1.0]))}
-    checks = checked("baran2018/figure3", first=told[0], third=told[2], **upright)
+    checks = checked("baran2018/figure3", first=separations[0], third=separations[2], **upright)
 
     def draw() -> Figure:
         figure, (deep, ax) = item.row((9, 3.8), "3d", None)
@@ -166,7 +168,9 @@ def run_figure3(setting: Setting) -> Result:
         jitter = fixed_rng(2018).uniform(-0.28, 0.28, len(X))
         for k in range(3):
             _groups(ax, np.column_stack([Z[:, k], 2 - k + jitter]), labels, 6)
-        ax.set_yticks([2, 1, 0], [f"component {k}: {told[k]:.0%} told apart" for k in range(3)])
+        ax.set_yticks(
+            [2, 1, 0], [f"component {k}: {separations[k]:.0%} told apart" for k in range(3)]
+        )
         ax.spines[:].set_visible(False)
         return figure
 
@@ -180,10 +184,10 @@ def run_figure4(setting: Setting) -> Result:
         2, fun="cube", algorithm="deflation", max_iter=1000, random_state=0, whiten="unit-variance"
     ).fit(X)
     free = model.mixing_.T / np.linalg.norm(model.mixing_, axis=0)[:, None]
-    found = {"PCA": linear_pca(X)[0], "independent components": free}
+    directions = {"PCA": linear_pca(X)[0], "independent components": free}
     angles = {
         name: [min(angle_between(t, a) for a in axes) for t in truth]
-        for name, axes in found.items()
+        for name, axes in directions.items()
     }
     numbers = [
         {"method": name, "cloud": i, "angle to nearest, degrees": angle}
@@ -196,7 +200,7 @@ def run_figure4(setting: Setting) -> Result:
 
     def draw() -> Figure:
         figure, panels = item.sheet(1, 2, (8, 3.8))
-        for ax, (name, axes) in zip(panels[0], found.items(), strict=True):
+        for ax, (name, axes) in zip(panels[0], directions.items(), strict=True):
             item.cloud(ax, X, PALE, 6)
             for a in axes:
                 ax.plot(*np.outer(a, [-5, 5]), color=PALETTE[2], lw=1.8)
@@ -262,21 +266,24 @@ def run_figure6(setting: Setting) -> Result:
 def run_figure7(setting: Setting) -> Result:
     """The first kernel component alone tells the clouds apart; no linear one does."""
     X, labels = rings(fixed_rng(setting.seed))
-    found = {
+    embeddings = {
         "kernel PCA": KernelPCA(2, kernel=RINGS_KERNEL).fit_transform(X),
         "linear PCA": linear_pca(X)[2],
     }
-    told = {name: separated(Z[:, 0], labels) for name, Z in found.items()}
-    kernel, linear = told.values()
+    separations = {name: separated(Z[:, 0], labels) for name, Z in embeddings.items()}
+    kernel, linear = separations.values()
     checks = checked("baran2018/figure7", kernel=kernel, linear=linear)
 
     def draw() -> Figure:
         figure, panels = item.sheet(1, 2, (9, 4))
-        for ax, (name, Z) in zip(panels[0], found.items(), strict=True):
+        for ax, (name, Z) in zip(panels[0], embeddings.items(), strict=True):
             _groups(ax, Z, labels)
-            title = f"{name}: {told[name]:.0%} told apart by the first component"
+            title = f"{name}: {separations[name]:.0%} told apart by the first component"
             item.panel(ax, title, xlabel="component 0", ylabel="component 1")
         return figure
 
-    numbers = [{"method": name, "told apart by the first component": told[name]} for name in told]
+    numbers = [
+        {"method": name, "told apart by the first component": separations[name]}
+        for name in separations
+    ]
     return Result(numbers, checks, draw)

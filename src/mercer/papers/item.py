@@ -75,9 +75,9 @@ def denoised(
 
     rows = len(pairs) // columns
     figure, axes = sheet(rows, columns, (width, width * rows / columns))
-    for ax, (title, (noisy, found)) in zip(axes.ravel(), pairs.items(), strict=True):
+    for ax, (title, (noisy, clean)) in zip(axes.ravel(), pairs.items(), strict=True):
         cloud(ax, noisy)
-        cloud(ax, found, PALETTE[0], 10)
+        cloud(ax, clean, PALETTE[0], 10)
         plane(ax, title)
     return figure
 
@@ -271,9 +271,9 @@ def select(*names: str) -> list[Item]:
 
 
 def _meant(what: str) -> list[Item]:
-    found = [item for item in ITEMS if what in ("all", item.paper, item.key)]
-    if found:
-        return found
+    items = [item for item in ITEMS if what in ("all", item.paper, item.key)]
+    if items:
+        return items
     paper = what.split("/")[0]
     if paper in PAPERS:
         names = ", ".join(item.name for item in ITEMS if item.paper == paper)

@@ -44,9 +44,9 @@ def linear_denoise(train: Array, X: Array, q: int) -> Array:
     return np.asarray((X - mean) @ axes.T @ axes + mean)
 
 
-def mean_error(found: Array, truth: Array) -> float:
+def mean_error(points: Array, truth: Array) -> float:
     """Mean squared distance of points to the truth."""
-    return float(linalg.square_sums(found - truth).mean())
+    return float(linalg.square_sums(points - truth).mean())
 
 
 #: σ → the nine ratios printed in Table 1, and the lower bars for ours.
@@ -156,23 +156,23 @@ def _curve(fine: Array, rng: np.random.Generator, n: int, noise: float) -> Curve
 def run_table1(setting: Setting) -> Result:
     """Error of linear PCA over that of kernel PCA: all 45 cells, median and spread of draws."""
     draws = setting.choose(10, 40)
-    found = table1(draws, seed=setting.seed)["fixed point"]
+    ratios = table1(draws, seed=setting.seed)["fixed point"]
     numbers, checks = [], []
     for sigma, printed in PAPER_TABLE1.items():
         for q, (theirs, bar) in enumerate(zip(printed, TABLE1_BARS[sigma], strict=True), start=1):
-            low, median, high = np.quantile(found[sigma][:, q - 1], (0, 0.5, 1))
+            low, median, high = np.quantile(ratios[sigma][:, q - 1], (0, 0.5, 1))
             cell = {"sigma": sigma, "n": q, "paper": theirs, "median": median}
             numbers.append({**cell, "min": low, "max": high})
             checks.append(Check(f"σ = {sigma}, n = {q}", float(median), low=bar, paper=theirs))
     inside = sum(row["min"] <= row["paper"] <= row["max"] for row in numbers)
     checks += checked("mika1999/table1", inside=inside)
-    return Result(numbers, checks, lambda: _draw_table1(found), {"draws": draws})
+    return Result(numbers, checks, lambda: _draw_table1(ratios), {"draws": draws})
 
 
-def _draw_table1(found: Mapping[float, Array]) -> Figure:
+def _draw_table1(ratios_of: Mapping[float, Array]) -> Figure:
     figure, axes = item.sheet(1, 5, (11, 2.9), sharex=True)
     n = np.arange(1, 10)
-    for ax, (sigma, ratios), color in zip(axes[0], found.items(), PALETTE, strict=False):
+    for ax, (sigma, ratios), color in zip(axes[0], ratios_of.items(), PALETTE, strict=False):
         ax.fill_between(n, ratios.min(axis=0), ratios.max(axis=0), color=color, alpha=0.2, lw=0)
         ax.plot(n, np.median(ratios, axis=0), color=color, label="mercer, median")
         ax.plot(n, PAPER_TABLE1[sigma], "o", color=INK, ms=4, label="paper")

@@ -85,14 +85,14 @@ def distances(
     seeds: Sequence[int] = tuple(range(20)),
 ) -> dict[str, Array]:
     """Mean distances to the true curve, before (``"noisy"``) and after each smoother, per seed."""
-    found = {name: np.empty(len(seeds)) for name in ("noisy", *smoothers)}
+    distance = {name: np.empty(len(seeds)) for name in ("noisy", *smoothers)}
     for i, seed in enumerate(seeds):
         announce("figure 1", i, len(seeds))
         scene = make(fixed_rng(seed))
-        found["noisy"][i] = scene.distance(scene.points)
+        distance["noisy"][i] = scene.distance(scene.points)
         for name, smoother in smoothers.items():
-            found[name][i] = scene.distance(figure1(scene, smoother))
-    return found
+            distance[name][i] = scene.distance(figure1(scene, smoother))
+    return distance
 
 
 def mnist_digits(
@@ -177,15 +177,15 @@ def run_figure1(setting: Setting) -> Result:
     lines = {
         layout: distances(partial(circle_and_lines, layout), smoothers, seeds) for layout in LAYOUTS
     }
-    found = {"circle": ring, **{f"circle and lines, {name}": d for name, d in lines.items()}}
+    scenes = {"circle": ring, **{f"circle and lines, {name}": d for name, d in lines.items()}}
     numbers = [
         {"data": name, "method": method, "mean": d.mean(), "sd": d.std(), "max": d.max()}
-        for name, methods in found.items()
+        for name, methods in scenes.items()
         for method, d in methods.items()
     ]
     ratio = {name: d["paper's S"].mean() / d["noisy"].mean() for name, d in lines.items()}
     worst = max(float(d["by distance, S = 30"].mean()) for d in lines.values())
-    noisy, paper, held_out = (found.mean() for found in ring.values())
+    noisy, paper, held_out = (scenes.mean() for scenes in ring.values())
     of_ring = {"noisy": noisy, "denoised": paper, "held_out": held_out}
     checks = checked("schreurs2018/figure1", **of_ring, lines=ratio[LAYOUT], worst=worst)
     remark = (
@@ -231,8 +231,8 @@ def run_figure2(setting: Setting) -> Result:
 def _draw_figure2(pair: Mixing, mixed: Mixing) -> Figure:
     figure, axes = item.sheet(1, 3, (11, 3.2))
     titles = {"(a) of 0 and 1, S = 10": pair, "(b) of all, S = 100": mixed}
-    for ax, (title, found) in zip(axes[0], titles.items(), strict=False):
-        show_tiles(ax, found.samples[:24].reshape(4, 6, -1), (28, 28), limits=(0, 1))
+    for ax, (title, study) in zip(axes[0], titles.items(), strict=False):
+        show_tiles(ax, study.samples[:24].reshape(4, 6, -1), (28, 28), limits=(0, 1))
         ax.set_title(title, fontsize=10)
     ax = axes[0, 2]
     ax.bar(np.arange(10), mixed.similarity[0], color=PALETTE[0])

@@ -42,10 +42,10 @@ class Labelled:
 
     def checked(self) -> "Labelled":
         """The same, if the counts of the classes are those of the set."""
-        found = [np.bincount(y).tolist() for y in (self.y, self.y_test)]
-        if found != COUNTS[self.name]:
+        counts = [np.bincount(y).tolist() for y in (self.y, self.y_test)]
+        if counts != COUNTS[self.name]:
             raise DataError(
-                f"this is not {self.name}: its classes have {found[0]} training and {found[1]} "
+                f"this is not {self.name}: its classes have {counts[0]} training and {counts[1]} "
                 f"test rows, and should have {COUNTS[self.name][0]} and {COUNTS[self.name][1]}; "
                 "give the original files in their original order."
             )
@@ -89,12 +89,12 @@ class Sources:
         return self._found("Pima")
 
     def _found(self, name: str) -> Labelled:
-        found, why = _find(name, self.folder, self.offline)
+        source, why = _find(name, self.folder, self.offline)
         if why:
-            instead = found.stands_in[0].upper() + found.stands_in[1:]
+            instead = source.stands_in[0].upper() + source.stands_in[1:]
             remedy = f"Give the folder that holds {name} with --data."
             warn(f"{name} is not here: {why}. {instead}; verdicts say so. {remedy}", MercerWarning)
-        return found
+        return source
 
 
 #: The folder where a set is, or the set itself.
@@ -150,12 +150,12 @@ def _fetch(data_id: int) -> tuple[Array, Array]:
     try:
         # What is ignored: that it tries again; failure is told by the caller.
         with warnings.catch_warnings(action="ignore"):
-            found = datasets.fetch_openml(
+            bunch = datasets.fetch_openml(
                 data_id=data_id, as_frame=False, n_retries=1, parser="auto"
             )
     finally:
         socket.setdefaulttimeout(before)
-    return np.asarray(found.data), np.asarray(found.target)
+    return np.asarray(bunch.data), np.asarray(bunch.target)
 
 
 def _fetch_digits(name: str, data_id: int, zero: int, n: int) -> Labelled:

@@ -207,25 +207,25 @@ def run_figure3(setting: Setting) -> Result:
 def run_figure4(setting: Setting) -> Result:
     """Pima: reconstruction and classification with 40 of 200 kernels."""
     data = setting.sources.pima()
-    found = figure4(data.X, data.y, data.X_test, data.y_test)
+    study = figure4(data.X, data.y, data.X_test, data.y_test)
     columns = {
         f"{what}, {way}": values
-        for what, ways in (("rms", found.rms), ("errors", found.errors))
+        for what, ways in (("rms", study.rms), ("errors", study.errors))
         for way, values in ways.items()
     }
     numbers = table({"components": range(1, COUNT + 1), **columns})
-    sparse, refit = (found.rms[way] / found.rms["full"] for way in ("sparse", "refit"))
-    apart = found.errors["sparse"].mean() - found.errors["full"].mean()
-    search = {"kernels": found.n_kernels, "fits": found.fits}
+    sparse, refit = (study.rms[way] / study.rms["full"] for way in ("sparse", "refit"))
+    apart = study.errors["sparse"].mean() - study.errors["full"].mean()
+    search = {"kernels": study.n_kernels, "fits": study.fits}
     rms = {"five": sparse[4], "ten": sparse[9], "all": sparse[24], "refit": refit[24]}
     checks = checked("tipping2001/figure4", **search, **rms, errors=apart)
     chosen = {"rows": f"{len(data.X)} + {len(data.X_test)}"}
-    return Result(numbers, checks, lambda: _draw_figure4(found), chosen, stands_in=data.stands_in)
+    return Result(numbers, checks, lambda: _draw_figure4(study), chosen, stands_in=data.stands_in)
 
 
-def _draw_figure4(found: Figure4) -> Figure:
+def _draw_figure4(study: Figure4) -> Figure:
     figure, axes = sheet(1, 2, (9, 3.6))
-    curves = {"rms reconstruction error": found.rms, "test errors": found.errors}
+    curves = {"rms reconstruction error": study.rms, "test errors": study.errors}
     styles = {"full": ("all 200", INK), "sparse": ("40, paper's", PALETTE[2]),
               "refit": ("40, refit", PALETTE[0])}  # fmt: skip
     for ax, (what, ways) in zip(axes[0], curves.items(), strict=True):

@@ -41,15 +41,15 @@ def panels(ax: Axes, rows: int, columns: int, **figure_arguments: Any) -> Array:
     if ax is None:
         figure_arguments = {"layout": "constrained", "squeeze": False, **figure_arguments}
         return np.asarray(_pyplot().subplots(rows, columns, **figure_arguments)[1])
-    given = np.asarray(ax, dtype=object)
-    if given.size == rows * columns:
-        return given.reshape(rows, columns)
-    place = given.item().get_subplotspec() if given.size == 1 else None
+    axes = np.asarray(ax, dtype=object)
+    if axes.size == rows * columns:
+        return axes.reshape(rows, columns)
+    place = axes.item().get_subplotspec() if axes.size == 1 else None
     if place is None:
         remedy = f"give {rows * columns} axes, one made by plt.subplots, or none."
-        both = f"the picture has {rows} × {columns} panels, and {given.size} axes were given"
+        both = f"the picture has {rows} × {columns} panels, and {axes.size} axes were given"
         raise DataError(f"{both}; {remedy}")
-    given.item().set_axis_off()
+    axes.item().set_axis_off()
     return np.asarray(place.subgridspec(rows, columns).subplots(squeeze=False))
 
 

@@ -29,12 +29,12 @@ def of_tables(draw: Callable[..., Any]) -> Callable[..., Any]:
         # A picture of one row asks for its contributions, which are those of columns.
         if not isinstance(estimator, OnTables) or "row" in inspect.signature(draw).parameters:
             return draw(cls, estimator, *args, **options)
-        given = inspect.signature(draw).bind(cls, model_inside(estimator), *args, **options)
-        for name in {"X", "X_new", "X_noisy"} & set(given.arguments):
-            if (rows := given.arguments[name]) is not None:
-                given.arguments[name] = estimator.vectors(rows)
+        call = inspect.signature(draw).bind(cls, model_inside(estimator), *args, **options)
+        for name in {"X", "X_new", "X_noisy"} & set(call.arguments):
+            if (rows := call.arguments[name]) is not None:
+                call.arguments[name] = estimator.vectors(rows)
         with nameless_rows():
-            return draw(*given.args, **given.kwargs)
+            return draw(*call.args, **call.kwargs)
 
     return from_estimator
 
@@ -51,17 +51,17 @@ def model_inside(table: OnTables) -> Any:
     return model
 
 
-def by_column(estimator: Estimator, found: Relevance) -> Relevance:
+def by_column(estimator: Estimator, relevance: Relevance) -> Relevance:
     """Relevance of the columns of a table: that of all entries of a category added up."""
     columns = vars(estimator).get("table_columns_")
-    return found if columns is None else found.grouped([name for name, _ in columns])
+    return relevance if columns is None else relevance.grouped([name for name, _ in columns])
 
 
 def units_of(estimator: Estimator, entries: Iterable[int]) -> tuple[Number | Date | None, ...]:
     """The columns of a table behind entries of its vectors, where one number stands for a value."""
     columns = vars(estimator).get("table_columns_")
-    found = [None if columns is None else columns[j][1] for j in entries]
-    return tuple(c if isinstance(c, Number | Date) and c.width == 1 else None for c in found)
+    kinds = [None if columns is None else columns[j][1] for j in entries]
+    return tuple(c if isinstance(c, Number | Date) and c.width == 1 else None for c in kinds)
 
 
 def in_units(ax: Any, units: Sequence[Number | Date | None]) -> None:
@@ -103,8 +103,8 @@ def _dates(column: Date, low: float, high: float) -> Array:
     """Beginnings of days, months or years, counted as the column does."""
     dates: Any = import_module("matplotlib.dates")
     first, last = (np.datetime64(_written(column, end), "us").item() for end in (low, high))
-    found = dates.num2date(dates.AutoDateLocator().tick_values(first, last))
-    return column.codes(np.array([date.replace(tzinfo=None) for date in found], dtype="M8[us]"))
+    ticks = dates.num2date(dates.AutoDateLocator().tick_values(first, last))
+    return column.codes(np.array([date.replace(tzinfo=None) for date in ticks], dtype="M8[us]"))
 
 
 def _written(column: Number | Date, value: float) -> str:

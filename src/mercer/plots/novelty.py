@@ -154,12 +154,14 @@ class ContributionsDisplay(base.Display):
         >>> int(display.contributions.argmax())
         1
         """
-        found: Any = estimator.contributions(row)
-        found = take_apart(found.toarray() if hasattr(found, "toarray") else found)
-        values = np.column_stack([*found.columns.values()])
+        contributions: Any = estimator.contributions(row)
+        contributions = take_apart(
+            contributions.toarray() if hasattr(contributions, "toarray") else contributions
+        )
+        values = np.column_stack([*contributions.columns.values()])
         # A model of tables names the columns that it uses, which are not all that it has seen.
-        names = [*found.columns]
-        if found.container == "array":
+        names = [*contributions.columns]
+        if contributions.container == "array":
             names = list(base.names_of(estimator, range(len(names))))
         index = getattr(row, "index", None)  # of a list, a method
         numbers = range(len(values)) if index is None or callable(index) else index
@@ -256,7 +258,7 @@ class NoveltyRocDisplay(base.Display):
         if X is None or y is None:
             both = "give both, y -1 for new and 1 for normal rows."
             raise DataError(f"a ROC curve needs rows X and the truth y about them; {both}")
-        novelty, called_new = _judge(estimator, X)
+        novelty, called_new = _scored(estimator, X)
         is_new = _truth(y, len(novelty), positive)
         false_alarms, detections, _ = roc_curve(is_new, novelty, drop_intermediate=False)
         point = None
@@ -276,10 +278,10 @@ class NoveltyRocDisplay(base.Display):
         style = {"color": color, "label": f"{self.name}: area {self.area:.3f}", "gid": "roc"}
         (self.line_,) = ax.plot(self.false_alarms, self.detections, **style)
         if self.working_point is not None:
-            alarms, found = self.working_point
-            text = f"threshold: {found:.0%} found, {alarms:.1%} false alarms"
+            alarms, detected = self.working_point
+            text = f"threshold: {detected:.0%} found, {alarms:.1%} false alarms"
             look = {"color": color, "markeredgecolor": base.ink(), "markersize": 7}
-            (self.point_,) = ax.plot([alarms], [found], "o", label=text, zorder=3, **look)
+            (self.point_,) = ax.plot([alarms], [detected], "o", label=text, zorder=3, **look)
         ax.set(xlabel="false alarms", ylabel="new rows found", xlim=(-0.02, 1), ylim=(0, 1.02))
         ax.set_aspect("equal")
         for axis in (ax.xaxis, ax.yaxis):
@@ -289,7 +291,7 @@ class NoveltyRocDisplay(base.Display):
         return self
 
 
-def _judge(estimator: Estimator, X: RowsLike) -> tuple[Array, Array | None]:
+def _scored(estimator: Estimator, X: RowsLike) -> tuple[Array, Array | None]:
     """A score that is large for new rows, and which ones are called new, if that is decided."""
     if hasattr(estimator, "score_samples"):
         return -np.asarray(estimator.score_samples(X)), np.asarray(estimator.predict(X)) == -1
@@ -372,11 +374,11 @@ class MonitorDisplay(base.Display):
             raise DataError("a stream is its rows, and none were given; give them as X.")
         played = copy(estimator)
         start = played.state_.rows
-        found = played.update(X)
-        rows, alarm = start + np.arange(len(found.alarm)), played.alarm_at_
+        update = played.update(X)
+        rows, alarm = start + np.arange(len(update.alarm)), played.alarm_at_
         since = None if alarm is None else played.since_
-        evidence = found.log_martingale
-        parts = (rows, evidence, found.p_values, played.level, alarm, since, played.statistic_)
+        evidence = update.log_martingale
+        parts = (rows, evidence, update.p_values, played.level, alarm, since, played.statistic_)
         return cls(*parts).plot(ax=ax)
 
     def plot(self, *, ax: Axes = None) -> Self:

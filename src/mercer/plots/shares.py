@@ -202,10 +202,14 @@ class WidthSpectrumDisplay(base.Display):
             radial = "use a radial kernel such as Gaussian()."
             remedy = Remedy(radial, shell="fit with --kernel gaussian.")
             raise KernelError(f"{kernel!r} has no width; " + remedy)
-        given = np.asarray(factors, dtype=float)
-        if given.ndim != 1 or len(given) < 2 or not (np.isfinite(given) & (given > 0)).all():
+        multiples = np.asarray(factors, dtype=float)
+        if (
+            multiples.ndim != 1
+            or len(multiples) < 2
+            or not (np.isfinite(multiples) & (multiples > 0)).all()
+        ):
             raise DataError(f"factors={factors!r}: give two positive numbers or more.")
-        kernels: list[Any] = list(kernels_around(kernel, rows, given.tolist()))
+        kernels: list[Any] = list(kernels_around(kernel, rows, multiples.tolist()))
         q = min(check_count("n_components", n_components), len(rows) - 1)
         solver = estimator.solver if isinstance(estimator, KernelPCA) else "auto"
         center = bool(subspace.mean.any())
@@ -326,18 +330,20 @@ class RelevanceDisplay(base.Display):
         available = base.model_to_draw(estimator).subspace.n_components
         shown = base.check_components(components, available, default=3 if kind == "bars" else 10)
         rows = None if X is None else base.rows_of(estimator, X)
-        found = relevance_of(estimator, rows, "share")
-        found = found if uncertainty is not None else by_column(estimator, found)
+        relevance = relevance_of(estimator, rows, "share")
+        relevance = relevance if uncertainty is not None else by_column(estimator, relevance)
         interval = None
         if uncertainty is not None:
-            given = uncertainty.relevance
-            if max(shown) >= len(given.low):
-                known = f"the intervals are of {len(given.low)} components"
+            intervals = uncertainty.relevance
+            if max(shown) >= len(intervals.low):
+                known = f"the intervals are of {len(intervals.low)} components"
                 raise DataError(f"{known}; draw fewer of them.")
-            interval = Interval(given.estimate[shown], given.low[shown], given.high[shown])
+            interval = Interval(
+                intervals.estimate[shown], intervals.low[shown], intervals.high[shown]
+            )
         look = {"kind": kind, "limit": check_count("limit", limit), "image_shape": image_shape}
-        values = found.components[shown]
-        return cls(values, found.overall, found.names, shown, interval, **look).plot(ax=ax)
+        values = relevance.components[shown]
+        return cls(values, relevance.overall, relevance.names, shown, interval, **look).plot(ax=ax)
 
     def plot(self, *, ax: Axes = None) -> Self:
         self.artists_: list[Artist] = []

@@ -99,12 +99,12 @@ class Workers(Crew):
         flying: dict[Future[Any], int] = {}
         done: dict[int, Any] = {}
         try:
-            for wanted in range(len(rows)):
-                while wanted not in done:
+            for turn in range(len(rows)):
+                while turn not in done:
                     for i in islice(waiting, max(0, self._ahead - len(flying))):
                         flying[self._submit(function, rows[i], {})] = i
                     self._collect(function, rows, flying, done)
-                yield done.pop(wanted)
+                yield done.pop(turn)
         finally:
             for future in flying:
                 future.cancel()
@@ -124,15 +124,15 @@ class Workers(Crew):
         for future in wait(flying, return_when=FIRST_COMPLETED).done:
             i = flying.pop(future)
             try:
-                found = future.result()
+                result = future.result()
             except BrokenExecutor as error:
                 self._leave(error)
-                found = self._here(function, rows[i])
-            if isinstance(found, _Missing):
+                result = self._here(function, rows[i])
+            if isinstance(result, _Missing):
                 needed = {handle: self._shared[handle] for handle in _handles(rows[i])}
                 flying[self._submit(function, rows[i], needed)] = i
             else:
-                done[i] = found
+                done[i] = result
 
     def _submit(
         self, function: Callable[..., Any], arguments: Any, needed: dict[_Handle, Any]
@@ -203,11 +203,11 @@ def _handles(arguments: Any) -> Iterator[_Handle]:
 
 
 def _resolved(arguments: Any, held: dict[_Handle, Any]) -> list[Any]:
-    found = []
+    resolved = []
     for argument in arguments:
         if isinstance(argument, _Handle):
             argument = held[argument]
         elif isinstance(argument, _Later):
             argument = argument.function(*_resolved(argument.arguments, held))
-        found.append(argument)
-    return found
+        resolved.append(argument)
+    return resolved

@@ -224,7 +224,7 @@ class SparsePacked:
         cls, rows: SparseRows, head: Head | None, dtype: Precision, unit: float = 1.0
     ) -> SparsePacked:
         """Rows divided by ``unit``; O(entries) time, and O(n h) for the head."""
-        wanted = np.dtype(dtype or rows.dtype)
+        precision = np.dtype(dtype or rows.dtype)
         head = Head.without(rows.width) if head is None else head
         place = head.place[rows.indices]
         data = rows.data.astype(np.float64)
@@ -244,7 +244,7 @@ class SparsePacked:
             tail = _kept(rows, place, data, head.size)
             rest = rows.row_sums(outside * outside)
             norms = square_sums(dense) + tail.square_sums() + rest
-        return cls(dense, tail, rest, norms, thin, head.mean / unit, wanted)
+        return cls(dense, tail, rest, norms, thin, head.mean / unit, precision)
 
     def __len__(self) -> int:
         return len(self.norms)

@@ -101,15 +101,15 @@ class Source(Points):
 
     def gather(self, index: Array) -> Array:
         """The rows with these increasing numbers; one pass over the storage."""
-        found = np.empty((len(index), self.shape[1]), dtype=self.dtype)
+        gathered = np.empty((len(index), self.shape[1]), dtype=self.dtype)
         if len(index) == 0:
-            return found
+            return gathered
         chunks = blocks(len(self), CHUNK)
-        wanted = [s for s in chunks if s.stop > index[0] and s.start <= index[-1]]
-        for rows, block in self.stream(wanted):
+        needed = [s for s in chunks if s.stop > index[0] and s.start <= index[-1]]
+        for rows, block in self.stream(needed):
             first, last = np.searchsorted(index, [rows.start, rows.stop])
-            found[first:last] = block[index[first:last] - rows.start]
-        return found
+            gathered[first:last] = block[index[first:last] - rows.start]
+        return gathered
 
     def stream(self, chunks: Sequence[slice]) -> Iterator[tuple[slice, Array]]:
         """Checked blocks for consecutive chunks; only one at a time is in memory."""

@@ -54,11 +54,13 @@ class SparseRows(Numbers):
     @classmethod
     def of(cls, X: Any, dtype: Precision = None) -> SparseRows:
         """From points, or what SciPy makes a CSR array of; entries in order, without zeros."""
-        given = X.for_user() if isinstance(X, Points) else X
-        rows = csr_array(given, dtype=dtype)
+        matrix = X.for_user() if isinstance(X, Points) else X
+        rows = csr_array(matrix, dtype=dtype)
         clean = rows.has_canonical_format and rows.data.all()
         if not clean:
-            if rows is given or np.may_share_memory(rows.data, getattr(given, "data", np.empty(0))):
+            if rows is matrix or np.may_share_memory(
+                rows.data, getattr(matrix, "data", np.empty(0))
+            ):
                 rows = rows.copy()  # what the caller has is not changed
             rows.sum_duplicates()
             rows.eliminate_zeros()

@@ -92,19 +92,19 @@ class _BoundAuto(BoundPreImage):
             return self.without_start.solve(Z)
         points = self.subspace.points
         start = points.adopt(self.subspace.kernel.points(start)).rows  # as the answer will be
-        found = self.with_start.solve(Z, start)
+        images = self.with_start.solve(Z, start)
         if isinstance(self.config.choose(self.subspace, has_start=True), Smoother):
-            return self._compared(found, Z, start)
-        return found
+            return self._compared(images, Z, start)
+        return images
 
-    def _compared(self, found: PreImages, Z: Array, start: Array) -> PreImages:
+    def _compared(self, images: PreImages, Z: Array, start: Array) -> PreImages:
         """A blur is not what is nearest to the projection: look at two points that are at hand."""
         others = [PreImages.direct(start), self.nearest.solve(Z)]
-        measured = [other.measured(self.subspace, Z).objective for other in (found, *others)]
+        measured = [other.measured(self.subspace, Z).objective for other in (images, *others)]
         own, first, second = map(np.asarray, measured)
-        beaten = found.converged & (own > np.minimum(first, second))
-        status = np.where(beaten, Status.NOT_A_MINIMUM, found.status)
-        return replace(found, converged=found.converged & ~beaten, status=status)
+        beaten = images.converged & (own > np.minimum(first, second))
+        status = np.where(beaten, Status.NOT_A_MINIMUM, images.status)
+        return replace(images, converged=images.converged & ~beaten, status=status)
 
 
 def _contains(kernel: Kernel, kinds: tuple[type[Kernel], ...]) -> bool:
@@ -140,6 +140,6 @@ class _BoundInSingle(BoundPreImage):
 
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:
         first = None if start is None else shifted(self.subspace, start).astype(np.float32)
-        found = self.single.solve(Z.astype(np.float32), first)
+        images = self.single.solve(Z.astype(np.float32), first)
         mean = np.asarray(self.subspace.support).mean(axis=0)
-        return replace(found, points=found.points + mean)
+        return replace(images, points=images.points + mean)

@@ -87,17 +87,17 @@ class PreImages:
         return len(self.converged)
 
     @classmethod
-    def direct(cls, points: Rows, found: Array | None = None) -> PreImages:
-        """For methods that compute their answer without iterating, and where they ``found`` it."""
+    def direct(cls, points: Rows, good: Array | None = None) -> PreImages:
+        """For methods that compute their answer without iterating, and whether it is ``good``."""
         n = len(points)
-        found = np.ones(n, bool) if found is None else found
-        return cls(points, found, np.zeros(n, int), np.where(found, Status.DIRECT, Status.FAILED))
+        good = np.ones(n, bool) if good is None else good
+        return cls(points, good, np.zeros(n, int), np.where(good, Status.DIRECT, Status.FAILED))
 
     @property
     def missed(self) -> dict[Status, int]:
         """How many points did not get where the method wanted, by status; empty if all did."""
-        found = {end: int((self.status == end).sum()) for end in Status if end.remedy}
-        return {end: count for end, count in found.items() if count}
+        counts = {end: int((self.status == end).sum()) for end in Status if end.remedy}
+        return {end: count for end, count in counts.items() if count}
 
     def measured(self, subspace: Subspace, Z: Array) -> PreImages:
         """The same with its objective: ``|z(p) - z|²`` inside the subspace plus the residual of p.

@@ -177,7 +177,7 @@ def _located(
     Such as tanh = 1.2, which the profile never takes.
     """
     points = np.concatenate(thread_map(locate, blocks(len(Z), size))).astype(Z.dtype, copy=False)
-    found = np.asarray(np.isfinite(points).all(axis=1))
-    if not found.all():
-        points[~found] = support.take(support.nearest(Z[~found], 1)[:, 0])
-    return PreImages.direct(points, found)
+    located = np.asarray(np.isfinite(points).all(axis=1))
+    if not located.all():
+        points[~located] = support.take(support.nearest(Z[~located], 1)[:, 0])
+    return PreImages.direct(points, located)

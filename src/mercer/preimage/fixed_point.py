@@ -255,8 +255,8 @@ class _BoundFixedPoint(BoundPreImage):
             self._begin_roughly(points, Z)
         self._run(points, Z)
         good = (points.code == _CONVERGED) | (points.code == _RESTARTED)
-        found, status = self.sweep.to_input(points.at), np.array(_ENDS)[points.code]
-        return PreImages(found, good, points.iterations, status)
+        images, status = self.sweep.to_input(points.at), np.array(_ENDS)[points.code]
+        return PreImages(images, good, points.iterations, status)
 
     def _run(self, points: _Points, Z: Array) -> None:
         """Sweeps until no point is left."""
@@ -272,13 +272,13 @@ class _BoundFixedPoint(BoundPreImage):
         """Move the points that float32 can settle to where it settles them."""
         assert self.rough is not None
         single = self.rough.sweep.dtype
-        found = _Points(self.rough.sweep.to_shifted(points.at))
-        self.rough._run(found, Z.astype(single))
-        sure = found.code == _CONVERGED
-        points.at[sure] = self.rough.sweep.to_input(found.at[sure])
-        points.iterations[sure] = found.iterations[sure]
+        rough = _Points(self.rough.sweep.to_shifted(points.at))
+        self.rough._run(rough, Z.astype(single))
+        sure = rough.code == _CONVERGED
+        points.at[sure] = self.rough.sweep.to_input(rough.at[sure])
+        points.iterations[sure] = rough.iterations[sure]
         points.doubtful[sure] = True
-        points.history.adopt(found.history, sure)
+        points.history.adopt(rough.history, sure)
 
     def _advance(self, points: _Points, Z: Array, rows: Array) -> None:
         """Some sweeps over one batch; everything that is known of a point is kept in ``points``."""
@@ -298,7 +298,7 @@ class _BoundFixedPoint(BoundPreImage):
         running = np.flatnonzero(points.code[rows] == _RUNNING)
         if running.size < len(rows):
             rows, seen = rows[running], seen[running]
-        image, value, good = self._judge(points, rows, seen)
+        image, value, good = self._assess(points, rows, seen)
         points.iterations[rows] += 1
         residual = image - points.at[rows]
         step = np.sqrt(square_sums(residual / self.sweep.scale))
@@ -318,7 +318,7 @@ class _BoundFixedPoint(BoundPreImage):
         points.value[rows] = value
         self._stop(points, rows, step)
 
-    def _judge(self, points: _Points, rows: Array, seen: Images) -> tuple[Array, Array, Array]:
+    def _assess(self, points: _Points, rows: Array, seen: Images) -> tuple[Array, Array, Array]:
         """Images under eq. (10), the objective, and whether the image can be trusted."""
         pull, weight, value = seen.pull, seen.weight, seen.value
         if self.config.input_weight and points.anchor is not None:

@@ -230,8 +230,8 @@ class _Descent:
         # Without curvature the gradient's length means nothing: begin with a tenth of the radius.
         first = uphill | (self.memory.count[rows] == 0)
         allowed = np.where(first, 0.1, 1.0) * self.bound.radius
-        wanted = np.where(first, allowed, np.minimum(length, allowed))
-        return np.asarray(direction * (wanted / np.where(length > 0, length, 1))[:, None])
+        step = np.where(first, allowed, np.minimum(length, allowed))
+        return np.asarray(direction * (step / np.where(length > 0, length, 1))[:, None])
 
     def _search(self, rows: Array, direction: Array) -> Array:
         """Halve steps until the value falls enough, and make them; which rows have moved."""

@@ -113,11 +113,11 @@ class Neighbours:
         packed = self._pack(X.take(row))
 
         def look(cell: int) -> None:
-            asked, columns = (slice(*ends[cell : cell + 2]) for ends in (edges, self._starts))
-            if asked.stop == asked.start or columns.stop == columns.start:
+            queries, columns = (slice(*ends[cell : cell + 2]) for ends in (edges, self._starts))
+            if queries.stop == queries.start or columns.stop == columns.start:
                 return
-            some, near = self._search(packed[asked], count, columns)
-            at = row[asked], probe[asked], slice(some.shape[1])
+            some, near = self._search(packed[queries], count, columns)
+            at = row[queries], probe[queries], slice(some.shape[1])
             index[at], t[at] = self._order[some + columns.start], near
 
         thread_map(look, range(len(self._starts) - 1))
@@ -155,10 +155,10 @@ def _largest(t: Array, count: int) -> tuple[Array, Array]:
         some = smallest(-t, count)
         return some, np.take_along_axis(t, some, axis=1)
     # One maximum after the other: vector units find it, while they do not part rows.
-    index, found = np.empty((len(t), count), dtype=np.intp), np.empty((len(t), count), t.dtype)
+    index, values = np.empty((len(t), count), dtype=np.intp), np.empty((len(t), count), t.dtype)
     rows = np.arange(len(t))
     for k in range(count):
         index[:, k] = at = t.argmax(axis=1)
-        found[:, k] = t[rows, at]
+        values[:, k] = t[rows, at]
         t[rows, at] = -np.inf
-    return index, found
+    return index, values

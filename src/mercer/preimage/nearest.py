@@ -94,15 +94,15 @@ class SupportScores:
     def nearest(self, Z: Array, count: int) -> Array:
         """(n, count) support points nearest in feature space, the nearest first."""
         count = min(count, self.subspace.n_support)
-        found = np.empty((len(Z), count), dtype=np.intp)
+        indices = np.empty((len(Z), count), dtype=np.intp)
 
         def look(rows: slice) -> None:
             # Squared distances up to |z|², in which those of far codes would drown.
             apart = self.squares - 2 * (Z[rows] @ self.scores.T)
-            found[rows] = smallest(apart, count)
+            indices[rows] = smallest(apart, count)
 
         thread_map(look, blocks(len(Z), ROWS))
-        return found
+        return indices
 
     def take(self, index: Array) -> Array | list[object]:
         """Support points by number: rows of an array, or a list of objects."""

@@ -167,8 +167,11 @@ class _BoundRidge(BoundPreImage):
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:  # noqa: ARG002
         # One column more: the sum of similarities, without which there is nothing to regress on.
         weights = np.column_stack([self.weights, np.ones(len(self.weights))])
-        found = self.basis.matmat(check_codes(Z).astype(np.float64), weights)
-        points, similar = (found[:, :-1] + self.mean).astype(Z.dtype, copy=False), found[:, -1]
+        products = self.basis.matmat(check_codes(Z).astype(np.float64), weights)
+        points, similar = (
+            (products[:, :-1] + self.mean).astype(Z.dtype, copy=False),
+            products[:, -1],
+        )
         known = np.isfinite(points).all(axis=1)
         points = np.where(known[:, None], points, self.mean.astype(Z.dtype))
         if isinstance(self.basis.kernel, RadialKernel):
@@ -193,13 +196,13 @@ def _steady(Z: Array, S: Array, n_neighbors: int) -> tuple[Kernel, float]:
     rows = evenly(np.arange(len(Z)), SAMPLE)
     near = neighbors(Z, n_neighbors)[rows]
     g = rng.standard_normal(near.shape) / np.sqrt(near.shape[1])
-    drawn, wanted = mix(Z, rows, near, g), mix(S, rows, near, g)
+    drawn, targets = mix(Z, rows, near, g), mix(S, rows, near, g)
     known = Z[rows]
     length = Gaussian("median").resolve(known).length
 
     def errors(factor: float) -> Array:
         basis = Basis(Gaussian(width=length * factor), Vectors(known))
-        return _leave_one_out(basis.gram(), S[rows], ALPHAS, (basis.at(drawn), wanted))
+        return _leave_one_out(basis.gram(), S[rows], ALPHAS, (basis.at(drawn), targets))
 
     on_rows, on_draws = np.stack(thread_map(errors, LOCAL_FACTORS), axis=1)
     on_rows[on_draws > STEADY * on_draws.min()] = np.inf

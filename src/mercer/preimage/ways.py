@@ -71,11 +71,11 @@ class Forth:
         best, least = cls(known, Z, counts[0], 1.0), np.inf
         for k in counts:
             for sharpness in SHARPNESS:
-                found = cls(known, Z, k, sharpness)
-                placed, _ = found.median(near[:, :k], apart[:, :k])
+                candidate = cls(known, Z, k, sharpness)
+                placed, _ = candidate.median(near[:, :k], apart[:, :k])
                 error = float(np.sqrt(square_sums(placed - Z[rows])).mean())
                 if error < least:
-                    best, least = found, error
+                    best, least = candidate, error
         return best
 
     def place(self, X: Any, leave_out: Array | None = None) -> tuple[Array, Array]:
@@ -86,8 +86,8 @@ class Forth:
         """The same from neighbours by number, and their distances."""
         # Few rows at a time: what one step leaves is still in the cache in the next.
         parts = [(near[rows], apart[rows]) for rows in blocks(len(near), FEW)]
-        found = thread_map(lambda part: self._median(*part), parts)
-        return tuple(map(np.concatenate, zip(*found, strict=True)))  # type: ignore[return-value]
+        medians = thread_map(lambda part: self._median(*part), parts)
+        return tuple(map(np.concatenate, zip(*medians, strict=True)))  # type: ignore[return-value]
 
     def _median(self, near: Array, apart: Array) -> tuple[Array, Array]:
         # Rows side by side, (k, n) and (q, k, n): sums over neighbours are sums of long vectors.
@@ -215,10 +215,10 @@ def choose_kernel(
         both = _leave_one_out(basis.gram(), X, ALPHAS, (basis.at(placed), X))
         return np.asarray(both.sum(axis=0))
 
-    found = np.stack(thread_map(errors, kernels))
+    losses = np.stack(thread_map(errors, kernels))
     # The first that will do is the roughest and narrowest: it does not swing between rows.
-    best = int(np.argmax(found.min(axis=1) <= TOLERANCE * found.min()))
-    return kernels[best], ALPHAS[int(found[best].argmin())]
+    best = int(np.argmax(losses.min(axis=1) <= TOLERANCE * losses.min()))
+    return kernels[best], ALPHAS[int(losses[best].argmin())]
 
 
 def _candidates(length: float) -> list[RadialKernel]:

@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._base import linalg, numbers, progress
-from mercer._base.machine import blocks, held, ordered_map, thread_map
+from mercer._base.machine import blas_limited, blocks, ordered_map, thread_map
 from mercer._base.small_table import SmallTable, shown_as_table
 from mercer._base.types import Array, Estimator, Rows, RowsLike
 from mercer.exceptions import DataError
@@ -110,16 +110,16 @@ class Relevance:
 
 def membership(groups: Sequence[Any], d: int) -> tuple[tuple[str, ...], Array]:
     """The names in ``groups`` as they come, and which of d variables has which, (d, names)."""
-    given = [str(name) for name in groups]
-    if len(given) != d:
+    labels = [str(name) for name in groups]
+    if len(labels) != d:
         raise DataError(
-            f"groups has {len(given)} names for {d} variables; give one for each variable."
+            f"groups has {len(labels)} names for {d} variables; give one for each variable."
         )
-    names = tuple(dict.fromkeys(given))
-    return names, np.array([[name == own for name in names] for own in given], dtype=float)
+    names = tuple(dict.fromkeys(labels))
+    return names, np.array([[name == own for name in names] for own in labels], dtype=float)
 
 
-@held
+@blas_limited
 def measure_relevance(
     subspace: Subspace,
     X: RowsLike,
@@ -175,7 +175,7 @@ def measure_relevance(
     return Relevance(components, overall, error, variances, shown, unit, sums.count)
 
 
-@held
+@blas_limited
 def sensitivity(subspace: Subspace, X: Array) -> Array:
     """``J[a, k, j]``: the derivative of score k by variable j at each row of X, (n, q, d)."""
     require_variables(subspace, "matter")
@@ -397,7 +397,7 @@ class Permutation:
         return np.asarray(self.angles.mean(axis=0))
 
 
-@held
+@blas_limited
 def permutation(
     model: Estimator, X: RowsLike, *, repeats: int = 5, random_state: Any = None
 ) -> Permutation:

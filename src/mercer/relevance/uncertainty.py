@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtri
 
 from mercer._base import linalg, numbers
-from mercer._base.machine import blocks, held, one_blas_thread, thread_map
+from mercer._base.machine import blas_limited, blocks, one_blas_thread, thread_map
 from mercer._base.small_table import SmallTable, shown_as_table
 from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError
@@ -329,8 +329,8 @@ class _Resamples:
 
         def shares(turn: Array, weight: Array) -> Array:
             squares = np.square(turn.T @ columns).reshape(-1, n, d)
-            found = np.einsum("a,kaj->kj", weight, squares) * variance
-            return np.asarray(found / found.sum(axis=1, keepdims=True))
+            parts = np.einsum("a,kaj->kj", weight, squares) * variance
+            return np.asarray(parts / parts.sum(axis=1, keepdims=True))
 
         estimate = shares(np.eye(p, q), self.weight)
         drawn = thread_map(lambda b: shares(V[b], self.weights[b]), range(len(V)))
@@ -353,7 +353,7 @@ def _dense_rows(points: Points, components: int) -> Array:
     return np.asarray(points.to_dense())
 
 
-@held
+@blas_limited
 def measure_uncertainty(
     subspace: Subspace,
     X: RowsLike,

@@ -114,9 +114,9 @@ class Filling:
             if not rows.size or not self.share[k]:
                 continue
             factors = shrinkage(variances, self.noise[k])
-            found = impute(subspace, X[rows], preimage, points[rows], None, factors)
-            points[rows] += self.share[k] * (found.points - points[rows])
-            rounds[rows], status[rows] = found.iterations, found.status
+            filled = impute(subspace, X[rows], preimage, points[rows], None, factors)
+            points[rows] += self.share[k] * (filled.points - points[rows])
+            rounds[rows], status[rows] = filled.iterations, filled.status
         points = np.where(missing, points, X).astype(subspace.coef.dtype)
         return PreImages(points, status == "converged", rounds, status, subspace.residual(points))
 
@@ -128,7 +128,7 @@ class Filling:
         return np.asarray((self.gaussian.draw(X, rng) - linear) * self.spread[kind][:, None])
 
 
-@machine.held
+@machine.blas_limited
 def choose_filling(
     learn: Learn, X: Array, masks: Masks, preimage: str | PreImageSolver = "auto"
 ) -> Filling:
@@ -166,8 +166,8 @@ def choose_filling(
         edges = edges[edges < number.max()]  # no class without a value
         kind = np.searchsorted(edges, number)
         rows = [kind == k for k in range(len(edges) + 1)]
-        found = [_best(truth[r], linear[r], kernel[:, r], around[r]) for r in rows]
-        noise, share, spread, before, after = np.array(found).T
+        choices = [_best(truth[r], linear[r], kernel[:, r], around[r]) for r in rows]
+        noise, share, spread, before, after = np.array(choices).T
         total = float(sum(r.sum() * error**2 for r, error in zip(rows, after, strict=True)))
         errors = np.column_stack([before, after])
         return total, Filling(gaussian, by_count, edges, noise, share, spread, errors)
@@ -204,13 +204,13 @@ def _trial(
     of its variance, and its share of missing values.
     """
     base = fit_gaussian(known)
-    given = np.where(masked, np.nan, rows)
+    incomplete = np.where(masked, np.nan, rows)
     row, column = np.nonzero(masked)
 
     def values(filled: Array) -> Array:
         return np.asarray(filled[row, column] / base.scale[column])
 
-    linear = [base.shrunk(factor).fill_and_left(given) for factor in STRENGTHS]
+    linear = [base.shrunk(factor).fill_and_left(incomplete) for factor in STRENGTHS]
     start, left = min(linear, key=lambda answer: np.sum(values(answer[0] - rows) ** 2))
     # The fit to all rows says it once.
     with warnings.catch_warnings(action="ignore", category=MercerWarning):
@@ -218,11 +218,11 @@ def _trial(
     kernel = []
     for noise in progress.announced("choose by masked values", NOISE):
         factors = shrinkage(variances, noise)
-        found = impute(subspace, given, preimage, start, LIMITS, factors)
-        kernel.append(values(np.asarray(found.points, dtype=float)))
-    around = values(base.draw(given, numbers.fixed_rng(0)) - base.fill(given))
+        by_kernel = impute(subspace, incomplete, preimage, start, LIMITS, factors)
+        kernel.append(values(np.asarray(by_kernel.points, dtype=float)))
+    around = values(base.draw(incomplete, numbers.fixed_rng(0)) - base.fill(incomplete))
     answers = np.array([values(filled) for filled, _ in linear])
-    return values(rows), answers, np.array(kernel), around, left[row], _count(given)[row]
+    return values(rows), answers, np.array(kernel), around, left[row], _count(incomplete)[row]
 
 
 def _splits(X: Array, masks: Masks) -> Iterator[tuple[Array, Array, Array]]:
@@ -273,7 +273,7 @@ def _usual(gaussian: GaussianRows | None) -> Filling:
 # Rows to learn from that have holes: fit, fill in, repeat.
 
 
-@machine.held
+@machine.blas_limited
 def fill_missing(
     learn: Learn,
     X: Array,
@@ -329,10 +329,10 @@ def fill_missing(
         for fold in range(fold_of.max() + 1):
             rows = seen[(fold_of == fold) & missing[seen].any(axis=1)]
             if rows.size:
-                found = fill(rows, before[fold_of != fold])
+                again = fill(rows, before[fold_of != fold])
                 # The first two rounds count in full, later ones in the mean: rows between two
                 # groups of data change sides for ever.
-                filled[rows] += (found - filled[rows]) / max(1, done)
+                filled[rows] += (again - filled[rows]) / max(1, done)
         values = filled[seen][missing[seen]]
         moved, spread = values - before[missing[seen]], float(np.std(values)) or 1.0
         changes.append(float(np.sqrt(np.mean(moved**2)) / spread))

@@ -46,7 +46,7 @@ class Imputer:
     max_iter: int = 300
 
 
-@machine.held
+@machine.blas_limited
 def impute(
     subspace: Subspace,
     X: Array,
@@ -256,7 +256,7 @@ class GaussianRows:
         return Y
 
 
-@machine.held
+@machine.blas_limited
 def fit_gaussian(
     X: Array, strength: float = 1.0, *, max_iter: int = 30, tol: float = 1e-2
 ) -> GaussianRows:

@@ -55,8 +55,8 @@ class Hampel(Loss):
 
     def weight(self, u: Array) -> Array:
         if not 0 <= self.full < self.none:
-            given = f"full={self.full} and none={self.none}"
-            raise DataError(f"{given} must be in this order and not negative; 6 and 8 are usual.")
+            limits = f"full={self.full} and none={self.none}"
+            raise DataError(f"{limits} must be in this order and not negative; 6 and 8 are usual.")
         v = np.clip((u - self.full) / (self.none - self.full), 0, 1)
         return np.asarray((1 - v**2) ** 2)
 
@@ -132,7 +132,7 @@ class Reweighting:
         return None
 
 
-@machine.held
+@machine.blas_limited
 def reweight(
     learn: Callable[[Array, Array], Subspace],
     X: RowsLike,
@@ -357,8 +357,8 @@ def _log_neighbour(D: Array, references: Array, among: Array, count: int) -> Arr
     own = np.zeros(len(D), dtype=int)
     own[references[columns]] = 1  # the distance to itself comes first
     order = np.minimum(count - 1 + own, columns.sum() - 1)
-    wanted = np.partition(D[:, columns], np.unique(order), axis=1)
-    return _log(np.take_along_axis(wanted, order[:, None], axis=1)[:, 0])
+    ordered = np.partition(D[:, columns], np.unique(order), axis=1)
+    return _log(np.take_along_axis(ordered, order[:, None], axis=1)[:, 0])
 
 
 def _log(far: Array) -> Array:

@@ -86,15 +86,15 @@ class BlindSpots:
     @cached_property
     def hidden(self) -> list[Hidden]:
         """One version for each trial, drawn with a fixed seed."""
-        found = []
+        trials = []
         for s in range(TRIALS):
             rng = fixed_rng([s, TRIALS])
             order = rng.random(self.X.shape).argsort(axis=1)
             where = order < max(1, round(HIDDEN * self.X.shape[1]))
             holes = np.where(where, np.nan, self.X)
             rows = fit_gaussian(holes).draw(holes, rng)
-            found.append(Hidden(rows.astype(self.X.dtype), where))
-        return found
+            trials.append(Hidden(rows.astype(self.X.dtype), where))
+        return trials
 
     @property
     def trials(self) -> list[Trial]:

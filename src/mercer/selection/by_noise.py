@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 from sklearn.base import clone
 
-from mercer._base.machine import held
+from mercer._base.machine import blas_limited
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
 from mercer._base.types import Array, Estimator, RowsLike
@@ -29,7 +29,7 @@ from mercer.selection.search import (
 MORE_SPLITS = 1000
 
 
-@held
+@blas_limited
 def choose_by_noise(
     estimator: Estimator,
     X: RowsLike,
@@ -94,7 +94,7 @@ def choose_by_noise(
 
     splits = list(KFold(n_splits, shuffle=True, random_state=0).split(X))
     most = len(splits[0][0]) - 1
-    wanted = all_counts(most) if counts is None else sorted(counts)
+    tried = all_counts(most) if counts is None else sorted(counts)
     noise = typical_noise(X) if noise is None else noise
     candidates = kernels_around(estimator.kernel, X) if kernels is None else list(kernels)
     candidates = [kernel.resolve(X) for kernel in candidates]
@@ -109,7 +109,7 @@ def choose_by_noise(
         return lambda q, in_full: denoised(q, in_full).squared_differences(test)
 
     trials = [partial(trial, s) for s in range(n_splits)]
-    cells = Cells(estimator, trials, wanted, candidates)
+    cells = Cells(estimator, trials, tried, candidates)
     if exhaustive:
         cells.fill()
     else:
@@ -118,7 +118,7 @@ def choose_by_noise(
     return cells.choice(own if kernels is None and counts is None else None)
 
 
-@held
+@blas_limited
 def choose_by_parallel_analysis(
     estimator: Estimator,
     X: Array,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from mercer._base.machine import held
+from mercer._base.machine import blas_limited
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, Estimator
 from mercer.kernels import Kernel, Linear, RadialKernel
@@ -56,7 +56,7 @@ class NoisyChoice(Choice):
     risk: Risk
 
 
-@held
+@blas_limited
 def choose_by_risk(
     estimator: Estimator,
     X: Array,
@@ -105,10 +105,10 @@ def choose_by_risk(
     some = X
     if len(X) > max_rows:
         some = X[np.sort(fixed_rng(0).choice(len(X), max_rows, replace=False))]
-    wanted = all_counts(len(some) - 1) if counts is None else sorted(counts)
+    tried = all_counts(len(some) - 1) if counts is None else sorted(counts)
     candidates = kernels_around(estimator.kernel, X) if kernels is None else list(kernels)
     resolved = [kernel.resolve(X) for kernel in candidates]
-    search = partial(_search, estimator, wanted, resolved, len(some), grows=kernels is None)
+    search = partial(_search, estimator, tried, resolved, len(some), grows=kernels is None)
     try:
         level = noise_of(X, noise)
     except UnseenNoiseError:
@@ -146,14 +146,14 @@ def _by_level(
         ways = [_on_all_rows(best, probes, probes.trials(final), fixed=fixed)]
     best = min(ways, key=_value)
     choice = best.choice()
-    found = _again(best.estimator, probes.trials(final), choice.kernel, choice.n_components)
+    final_cells = _again(best.estimator, probes.trials(final), choice.kernel, choice.n_components)
     linear = probes.linear()
-    if linear.min() < _value(found):
+    if linear.min() < _value(final_cells):
         power, place = np.unravel_index(linear.argmin(), linear.shape)
         model = _shrinking(estimator, "auto", POWERS[power])
-        found = _again(model, probes.trials(final), Linear(), int(place) + 1)
-    risk = probes.risk(found, float(linear.min()), level)
-    return _chosen(found, ways, risk), probes.residual(found)
+        final_cells = _again(model, probes.trials(final), Linear(), int(place) + 1)
+    risk = probes.risk(final_cells, float(linear.min()), level)
+    return _chosen(final_cells, ways, risk), probes.residual(final_cells)
 
 
 def _by_blind_spots(
@@ -171,13 +171,13 @@ def _by_blind_spots(
     kernel, q = choice.kernel, choice.n_components
     level = spots.level(best.candidate(kernel, q), q)
     probes = Probes.of(X, level)
-    found = _again(best.estimator, probes.trials(range(FINAL)), kernel, q)
-    return _chosen(found, ways, probes.risk(found, float(probes.linear().min()), level))
+    final_cells = _again(best.estimator, probes.trials(range(FINAL)), kernel, q)
+    return _chosen(final_cells, ways, probes.risk(final_cells, float(probes.linear().min()), level))
 
 
-def _chosen(found: Cells, ways: list[Cells], risk: Risk) -> NoisyChoice:
+def _chosen(cells: Cells, ways: list[Cells], risk: Risk) -> NoisyChoice:
     table = [row for way in ways for row in way.table()]
-    return NoisyChoice(*found.table()[0], table, found.estimator.preimage, risk)
+    return NoisyChoice(*cells.table()[0], table, cells.estimator.preimage, risk)
 
 
 def _value(cells: Cells) -> float:
@@ -250,9 +250,9 @@ def _smoothed(cells: Cells) -> list[Cells]:
 
 def _again(model: Estimator, trials: Sequence[Trial], kernel: Kernel, q: int) -> Cells:
     """One candidate alone, in all trials."""
-    found = Cells(model, trials, [q], [kernel])
-    found.fill()
-    return found
+    cells = Cells(model, trials, [q], [kernel])
+    cells.fill()
+    return cells
 
 
 def _on_all_rows(cells: Cells, probes: Probes, trials: Sequence[Trial], *, fixed: bool) -> Cells:
@@ -264,7 +264,7 @@ def _on_all_rows(cells: Cells, probes: Probes, trials: Sequence[Trial], *, fixed
     most = int(min(LEVELS[-1], len(probes.X) - 1))
     more = [choice.n_components * factor for factor in (2, 4)]
     counts = sorted({min(q, most) for q in (*cells.counts[max(j - 1, 0) : j + 1], *more)})
-    found = Cells(cells.estimator, trials, counts, around, levels=LEVELS, follows=True)
-    found.near = counts.index(min(choice.n_components, most))
-    found.search(grows=False)
-    return found
+    full = Cells(cells.estimator, trials, counts, around, levels=LEVELS, follows=True)
+    full.near = counts.index(min(choice.n_components, most))
+    full.search(grows=False)
+    return full

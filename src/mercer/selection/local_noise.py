@@ -64,11 +64,11 @@ def noise_around_pieces(X: Array) -> tuple[float, float] | None:
 def _held_out(X: Array, K: int, p: int) -> Array:
     """Log-likelihood of each row, from the rows of the other parts."""
     part = np.arange(len(X)) % FOLDS
-    found = np.empty(len(X))
+    log_density = np.empty(len(X))
     for k in range(FOLDS):
         mixture, _ = _mixture(X[part != k], K, p)
-        found[part == k] = logsumexp(_log_densities(X[part == k], mixture), axis=1)
-    return found
+        log_density[part == k] = logsumexp(_log_densities(X[part == k], mixture), axis=1)
+    return log_density
 
 
 def _mixture(X: Array, K: int, p: int) -> tuple[Mixture, float]:

@@ -70,8 +70,8 @@ class DenoisingScore(Config):
         with warnings.catch_warnings():  # the error itself tells that all components are too many
             warnings.simplefilter("ignore", DenoisingWarning)
             cleaned = estimator.denoise(_like(X, noisy), match_noise=self.match_noise)
-        found = as_points(SparseRows.of(cleaned) if issparse(cleaned) else np.asarray(cleaned))
-        return -float(found.squared_differences(as_points(rows)).mean())
+        points = as_points(SparseRows.of(cleaned) if issparse(cleaned) else np.asarray(cleaned))
+        return -float(points.squared_differences(as_points(rows)).mean())
 
 
 def typical_noise(X: RowsLike) -> float:

@@ -162,10 +162,10 @@ def _seen(X: Array) -> tuple[float, float]:
     if len(X) < FEWEST_ROWS or X.shape[1] <= FEW_COLUMNS:
         return np.nan, np.nan
     high = _second_difference(X)
-    found, n_signal = _of_eigenvalues(X)
-    if found is None:
+    level, n_signal = _of_eigenvalues(X)
+    if level is None:
         return np.nan, high
-    deviation, error = found
+    deviation, error = level
     many = X.shape[1] - n_signal >= SHARING
     return min(high, deviation - 2 * error) if many else np.nan, min(high, deviation + error)
 
@@ -256,8 +256,8 @@ def _beyond_signal(X: Array, left: Array) -> Array:
     """
     for _ in range(ROUNDS):
         Y = (X - X.mean(axis=0)) / left
-        found, n_signal = _of_eigenvalues(Y)
-        if found is None or not n_signal:
+        level, n_signal = _of_eigenvalues(Y)
+        if level is None or not n_signal:
             break
         axes = np.linalg.eigh(Y.T @ Y)[1][:, -n_signal:]
         beyond = ((Y - Y @ axes @ axes.T) ** 2).sum(axis=0) / (len(Y) - n_signal)
@@ -289,11 +289,11 @@ def _estimated(X: Array) -> NoiseLevel:
         level = _estimated(X[:, varies])
         return replace(level, deviation=np.where(varies, np.asarray(level.deviation), 0.0))
     ways = []
-    found, n_signal = _of_eigenvalues(X)
-    if found is not None:
-        ways.append((*found, "the smallest eigenvalues"))
+    by_eigenvalues, n_signal = _of_eigenvalues(X)
+    if by_eigenvalues is not None:
+        ways.append((*by_eigenvalues, "the smallest eigenvalues"))
     # Where no eigenvalue exceeds the others, all may be noise, or all signal, as of a bent curve.
-    is_open = 1 < X.shape[1] <= FEW_COLUMNS and (found is None or not n_signal)
+    is_open = 1 < X.shape[1] <= FEW_COLUMNS and (by_eigenvalues is None or not n_signal)
     if is_open and (around := noise_around_pieces(X)) is not None:
         ways.append((*around, "the spread around flat pieces"))
     if X.shape[1] > (2 if ways else FEW_COLUMNS):
@@ -334,11 +334,11 @@ def _of_eigenvalues(X: Array) -> tuple[tuple[float, float] | None, int]:
                 return None, r
             lower = values[r + (len(values) - r) // 2 :]
             share = len(lower) / (len(values) - r)
-            found = float(np.sqrt(lower.mean() / rows / _lower_mean(left / rows, share)))
+            level = float(np.sqrt(lower.mean() / rows / _lower_mean(left / rows, share)))
             chance = 2 / np.sqrt(2 * left * rows)
-            excess = BELOW * max(np.sqrt(square) / found - 1 - chance, 0.0)
-            found /= 1 + excess
-            return (found, found * max(UNSURE, excess / 2)), r
+            excess = BELOW * max(np.sqrt(square) / level - 1 - chance, 0.0)
+            level /= 1 + excess
+            return (level, level * max(UNSURE, excess / 2)), r
     return None, len(values)
 
 

@@ -228,11 +228,11 @@ class Cells:
     def _settle(self, i: int, trials: list[int]) -> None:
         """Errors of a candidate at the best number of components in trials, and beside it."""
         first = self.errors.get((i, 0))
-        wanted = self._first_places() if first is None else self._beside(i, first.sum(axis=1))
-        while wanted:  # at most once for each number of components
-            self._look(i, trials, wanted)
+        places = self._first_places() if first is None else self._beside(i, first.sum(axis=1))
+        while places:  # at most once for each number of components
+            self._look(i, trials, places)
             total = self._total(i, trials)
-            wanted = [j for j in self._beside(i, total) if np.isnan(total[j])]
+            places = [j for j in self._beside(i, total) if np.isnan(total[j])]
 
     def _first_places(self) -> list[int]:
         """Where to look first at a candidate of which nothing is known."""
@@ -280,11 +280,11 @@ class Cells:
             known = self.errors.get((i, s))
             for j in counts:
                 if in_full or known is None or np.isnan(known[j, 0]):
-                    found = self._model(i, s, self.counts[j])(self.counts[j], in_full)
+                    values = self._model(i, s, self.counts[j])(self.counts[j], in_full)
                     if known is None:
-                        known = np.full((len(self.counts), len(found)), np.nan)
+                        known = np.full((len(self.counts), len(values)), np.nan)
                         self.errors[i, s] = known
-                    known[j] = found
+                    known[j] = values
 
     def _model(self, i: int, s: int, q: int) -> Errors:
         """A candidate fitted for a trial, with as many components as q asks for."""

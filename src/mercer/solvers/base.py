@@ -113,10 +113,10 @@ class Problem:
         Itself and None but where that saves a good part of the work.
         """
         most = int(MERGED * self.n)
-        found = self.points.copies(most)
-        if found is None or not 1 < len(found[0]) <= most:
+        copies = self.points.copies(most)
+        if copies is None or not 1 < len(copies[0]) <= most:
             return self, None
-        first, group = found
+        first, group = copies
         weight = np.bincount(group, weights=self.weight).astype(np.float64)
         return replace(self, points=self.points.take(first), weight=weight), group
 
@@ -267,11 +267,11 @@ class EigenSolver(Solver):
     def _subspace(problem: Problem, spectrum: Spectrum, q: int) -> Subspace:
         operator, values = spectrum.operator, spectrum.values[:q]
         vectors = spectrum.vectors[:, :q].astype(problem.dtype, copy=False)
-        found = from_gram(problem.kernel, problem.points, operator, values, vectors)
+        subspace = from_gram(problem.kernel, problem.points, operator, values, vectors)
         packed = operator.packed_rows()
-        if packed is None or packed.points.rows is not found.support:
-            return found
-        return found.on(packed) if operator.precision == problem.dtype else found
+        if packed is None or packed.points.rows is not subspace.support:
+            return subspace
+        return subspace.on(packed) if operator.precision == problem.dtype else subspace
 
 
 def _findings(problem: Problem, fit: Model, spectrum: Spectrum, q: int) -> list[Finding]:
@@ -279,17 +279,17 @@ def _findings(problem: Problem, fit: Model, spectrum: Spectrum, q: int) -> list[
     # What the model holds is audited, not what the solver has found.
     kept = fit.eigenvalues.astype(spectrum.values.dtype, copy=False)
     spectrum = replace(spectrum, values=np.append(kept, spectrum.values[q:]))
-    asked = problem.rule.guess(problem.rank_limit) if problem.rule.is_request else 0
-    dropped = spectrum.converged and q < asked
-    found = audit_spectrum(subspace, spectrum, q, spot, dropped=dropped)
+    request = problem.rule.guess(problem.rank_limit) if problem.rule.is_request else 0
+    dropped = spectrum.converged and q < request
+    findings = audit_spectrum(subspace, spectrum, q, spot, dropped=dropped)
     scores = fit.scores(problem.weight)
     if scores is not None:
-        found.append(audit_scores(subspace, spectrum, scores, spot))
+        findings.append(audit_scores(subspace, spectrum, scores, spot))
     if not problem.points.is_open:  # new rows have no definition but themselves
         # A given matrix may be asymmetric by 1e-10, and its rows are not its columns then.
-        return [replace(finding, allowed=finding.allowed + 1e-9) for finding in found]
+        return [replace(finding, allowed=finding.allowed + 1e-9) for finding in findings]
     variance, errors = spectrum.values[:q] / problem.total, spectrum.errors[:q]
-    return [*found, *audit_rows(subspace, spot.rows, variance, errors, spot.values)]
+    return [*findings, *audit_rows(subspace, spot.rows, variance, errors, spot.values)]
 
 
 def _weighted_and_centered(base: GramOperator, problem: Problem) -> GramOperator:

@@ -171,7 +171,7 @@ class Davidson(EigenSolver):
         for passes in range(1, self.max_passes + 1):
             announce("davidson", passes)
             ritz = space.rayleigh_ritz(block)
-            spectrum, open_pairs = self._judge(operator, ritz, k, passes)
+            spectrum, open_pairs = self._assess(operator, ritz, k, passes)
             if looks and not len(open_pairs):
                 open_pairs = _rising(ritz, k, self.tol)
             if len(open_pairs):
@@ -198,7 +198,7 @@ class Davidson(EigenSolver):
             space.extend(more)
         return replace(spectrum, vectors=_power_step(ritz))
 
-    def _judge(
+    def _assess(
         self, operator: GramOperator, ritz: _Ritz, k: int, passes: int
     ) -> tuple[Spectrum, Array]:
         """How good the pairs are after some passes, and which of the first k want another one."""
@@ -219,8 +219,8 @@ class Davidson(EigenSolver):
             # Another pass costs less than all of them once more with finer entries.
             is_open |= (errors > self.tol) & (rounding < self.tol / 2) & may_count
         pairs, settled = (ritz.values, ritz.vectors, residuals, errors), not is_open.any()
-        found = Spectrum(*pairs, passes, operator, converged=settled, beyond=beyond)
-        return found, np.flatnonzero(is_open)
+        spectrum = Spectrum(*pairs, passes, operator, converged=settled, beyond=beyond)
+        return spectrum, np.flatnonzero(is_open)
 
     def bind(self, problem: Problem) -> GramOperator:
         return problem.streamed(np.float64, self._tile(problem), keep=self._keeps(problem))

@@ -160,16 +160,16 @@ class Errors:
         What lies outside may be larger than what was found inside (a narrow kernel, rows far
         apart); then the pair may be as good as it likes, and is another one than was asked for.
         """
-        found, beyond, hidden, seen = residuals(model, sample)
+        left, beyond, hidden, seen = residuals(model, sample)
         lam = model.values
         gap = lam - beyond
-        share = np.divide(found, gap, out=np.ones(len(lam)), where=gap > found)
-        truncated = (found * share + np.maximum(hidden - lam, 0)) / lam
+        share = np.divide(left, gap, out=np.ones(len(lam)), where=gap > left)
+        truncated = (left * share + np.maximum(hidden - lam, 0)) / lam
         outside = model.trace * (model.unexplained - model.unexplained_error)
         # Rows so rare that the sample has none of them may be all that the landmarks do not see.
         missed = outside - seen if seen < RARE * outside else 0.0
         # An indefinite kernel has less outside than nothing; the eigenvalues are too large by it.
-        return cls(rounded, truncated + (missed + model.excess) / lam, found)
+        return cls(rounded, truncated + (missed + model.excess) / lam, left)
 
 
 def counted(model: LandmarkModel, rule: ComponentRule, few: Few) -> tuple[LandmarkModel, Array]:
@@ -177,8 +177,8 @@ def counted(model: LandmarkModel, rule: ComponentRule, few: Few) -> tuple[Landma
 
     Components of which rounding leaves no digit are none; says so if fewer are left than asked for.
     """
-    wanted = rule.count(model.values, model.trace) or len(model.values)
-    rounded = rounding(model.leading(wanted), few)
+    count = rule.count(model.values, model.trace) or len(model.values)
+    rounded = rounding(model.leading(count), few)
     lost = rounded > 0.5
     if lost[0]:
         raise DataError(
@@ -313,6 +313,6 @@ def _largest_eigenvalue(
     start = fixed_rng(0).standard_normal(len(own))
     bound = float((root**2 * own).max())  # the diagonal tells, too
     with suppress(ArpackNoConvergence):
-        found = eigsh(A, 1, which="LA", tol=1e-2, v0=start, return_eigenvectors=False)
-        bound = max(bound, float(found[0]))
+        value = eigsh(A, 1, which="LA", tol=1e-2, v0=start, return_eigenvectors=False)
+        bound = max(bound, float(value[0]))
     return largest * bound

@@ -107,12 +107,12 @@ class Landmarks(Solver):
         once = checkpoint is not None or not problem.points.is_here
         short = problem.n * self.m * (problem.d + self.m / 2) < WORTH
         few = sample.few(problem.kernel, features.points)
-        found = None if once or short else _in_single(features, problem, sample, few)
-        if found is None:
+        learnt = None if once or short else _in_single(features, problem, sample, few)
+        if learnt is None:
             model = _model(features, problem, checkpoint)
             model, rounded = counted(model, problem.rule, few)
-            found = model, Errors.of(model, sample, rounded)
-        fit = _fit(*found, few, started)
+            learnt = model, Errors.of(model, sample, rounded)
+        fit = _fit(*learnt, few, started)
         if checkpoint is not None:
             checkpoint.remove()
         return fit
@@ -156,10 +156,10 @@ def _in_single(
     if rough is None:
         return None
     model = _model(rough, problem)
-    wanted = problem.rule.count(model.values, model.trace)
-    if wanted is None or wanted >= len(model.values):
+    count = problem.rule.count(model.values, model.trace)
+    if count is None or count >= len(model.values):
         return None
-    model = model.leading(wanted)
+    model = model.leading(count)
     errors = Errors.of(model, sample, rounding(model, few))
     return (model, errors) if (errors.rounded < HIDDEN * errors.truncated).all() else None
 

@@ -180,10 +180,10 @@ def smallest_eigenvalue(operator: GramOperator) -> float:
     )
     start = fixed_rng(0).standard_normal(n).astype(operator.dtype)
     try:
-        (found,) = eigsh(
+        (smallest,) = eigsh(
             action, 1, which="SA", tol=1e-3, v0=start, maxiter=100, return_eigenvectors=False
         )
-        return float(found)
+        return float(smallest)
     except ArpackNoConvergence as error:
         # A cluster at zero does not converge, and needs not: nothing there is below zero.
         return float(error.eigenvalues[0]) if len(error.eigenvalues) else 0.0

@@ -107,12 +107,12 @@ class PoolSelection(BoundSelection):
 
     def solve(self, variance: float, limit: int | None = None) -> Selection:
         with one_blas_thread():
-            found = self.optimise(Likelihood.empty(self.pool, variance), limit)
+            ascent = self.optimise(Likelihood.empty(self.pool, variance), limit)
             if self.points is None:
-                return selected(self.rows, np.arange(self.rows.n), found)
+                return selected(self.rows, np.arange(self.rows.n), ascent)
             weights = np.zeros(len(self.pool))
-            weights[found.at.active] = found.at.weights
-            return _selection(found, self.points, None, weights, self.pool)
+            weights[ascent.at.active] = ascent.at.weights
+            return _selection(ascent, self.points, None, weights, self.pool)
 
 
 class SparseSolver(Config, ABC):
@@ -135,24 +135,24 @@ class SparseSolver(Config, ABC):
 
 
 def selected(
-    rows: KernelRows, indices: Array, found: Ascent, kkt: float | None = None
+    rows: KernelRows, indices: Array, ascent: Ascent, kkt: float | None = None
 ) -> Selection:
     """The Selection where an optimiser ended; ``indices`` are the pool's row numbers."""
-    at = found.at
+    at = ascent.at
     if not len(at.active):
         noise = f"the noise σ={np.sqrt(at.variance):.3g} explains everything, no kernel is left"
         raise DataError(f"{noise}; give a smaller noise, or n_kernels instead.")
     order = np.argsort(indices[at.active])
     active = at.active[order]
     chosen, pool = indices[active], at.pool.subset(active)
-    selection = _selection(found, rows.points(chosen), chosen, at.weights[order], pool)
+    selection = _selection(ascent, rows.points(chosen), chosen, at.weights[order], pool)
     return selection if kkt is None else replace(selection, kkt=kkt)
 
 
 def _selection(
-    found: Ascent, points: RowsLike, indices: Array | None, weights: Array, pool: Pool
+    ascent: Ascent, points: RowsLike, indices: Array | None, weights: Array, pool: Pool
 ) -> Selection:
-    at, steps, converged = found
+    at, steps, converged = ascent
     kkt = violation(at)
     return Selection(points, indices, weights, at.variance, pool, at.total, kkt, steps, converged)
 
@@ -199,13 +199,13 @@ def null_spectra(rows: KernelRows, chosen: Selection) -> NullSpectra:
     def spectra(k: int, repeats: int) -> Array:
         if chosen.indices is None:
             raise DataError("parallel analysis needs rows as kernels; use another solver.")
-        found = np.zeros((repeats, k))
-        for line in found:
+        spectra_of = np.zeros((repeats, k))
+        for line in spectra_of:
             permuted = replace(rows, X=rows.data.permuted(rows.rng).rows)
             pool = Pool.of_columns(permuted.columns(chosen.indices), chosen.indices, permuted)
             values, _ = data_axes(rows.kernel, replace(chosen, pool=pool))
             line[: len(values)] = values[:k]
-        return found
+        return spectra_of
 
     return spectra
 

@@ -229,9 +229,9 @@ class _Columns(BoundSelection):
             if screen.is_exact or not grown:
                 screens = [] if certified else screens[1:]
         kkt = max(now.kkt, seen) if certified else now.kkt
-        found = selected(rows, now.index, Ascent(now.at, rounds, rounds < MAX_ROUNDS), kkt)
+        selection = selected(rows, now.index, Ascent(now.at, rounds, rounds < MAX_ROUNDS), kkt)
         note = "certified by an exact sweep" if certified else "screened approximately"
-        return replace(found, note=note)
+        return replace(selection, note=note)
 
     def _short_list(self, screen: Screen, now: _Round, variance: float) -> tuple[Array, float]:
         """Rows that promise most, none much like another, and the largest excess of q/S over 1."""

@@ -81,8 +81,8 @@ def _for_count_of_many(
     if rows.n <= size:
         return for_count(bound, n_kernels)
     some = replace(rows, X=rows.data.subset(np.sort(rows.rng.permutation(rows.n)[:size])).rows)
-    found, searched = for_count(solver.bind(some, n_kernels), n_kernels)
-    fits, log_var, step = _Fits(bound, n_kernels), float(np.log(found.variance)), np.log(1.1)
+    selection, searched = for_count(solver.bind(some, n_kernels), n_kernels)
+    fits, log_var, step = _Fits(bound, n_kernels), float(np.log(selection.variance)), np.log(1.1)
     least = np.log(bound.largest_variance * SMALLEST_SHARE)
     while fits.count(log_var) < n_kernels and log_var > least:
         log_var, step = log_var - step, 2 * step

@@ -61,15 +61,15 @@ def moved(dates: Array, block: Array, cycles: tuple[str, ...]) -> Array:
 
     Angles that a model leaves open, because cosine and sine are short, move nothing.
     """
-    found = dates.astype("M8[us]")
+    moments = dates.astype("M8[us]")
     for k, name in enumerate(cycles):
         cosine, sine = block[:, 2 * k], block[:, 2 * k + 1]
-        wanted = np.arctan2(sine, cosine) / (2 * np.pi)
-        step = (wanted - _phase(found, name) + 0.5) % 1 - 0.5
+        phase = np.arctan2(sine, cosine) / (2 * np.pi)
+        step = (phase - _phase(moments, name) + 0.5) % 1 - 0.5
         sure = np.hypot(cosine, sine) >= UNDECIDED
-        seconds = np.where(sure & ~np.isnat(found), step, 0.0) * CYCLES[name]
-        found = found + np.rint(1e6 * seconds).astype("m8[us]")
-    return np.asarray(dates + (found - dates.astype("M8[us]")))  # nanoseconds stay
+        seconds = np.where(sure & ~np.isnat(moments), step, 0.0) * CYCLES[name]
+        moments = moments + np.rint(1e6 * seconds).astype("m8[us]")
+    return np.asarray(dates + (moments - dates.astype("M8[us]")))  # nanoseconds stay
 
 
 def _phase(dates: Array, name: str) -> Array:
@@ -215,9 +215,9 @@ class Category:
         number = isinstance(self.values[0], float)
         table = np.empty(self.width, dtype=np.float64 if number else object)
         table[:] = self.values
-        found = np.take(table, np.where(missing[:, None], 0.0, block).argmax(axis=1))
-        found[missing] = np.nan if number else None
-        return np.asarray(found)
+        values = np.take(table, np.where(missing[:, None], 0.0, block).argmax(axis=1))
+        values[missing] = np.nan if number else None
+        return np.asarray(values)
 
     def describe(self) -> str:
         """What is done, in a few words."""
@@ -341,16 +341,16 @@ Column: TypeAlias = Used | LeftOut
 
 def parse_dates(values: Array, form: str) -> Array:
     """Texts of one form as dates; DataError names the first that is not."""
-    found = np.full(len(values), np.datetime64("NaT", "us"))
+    dates = np.full(len(values), np.datetime64("NaT", "us"))
     for i, value in enumerate(values.tolist()):
         if value is None:
             continue
         try:
-            found[i] = datetime.strptime(str(value).strip(), form)
+            dates[i] = datetime.strptime(str(value).strip(), form)
         except ValueError as error:
             unlike = f", which is not a date like {form}"
             raise WrongCellError(i, f"has {value!r}", unlike) from error
-    return found
+    return dates
 
 
 def _nearest(levels: Array, values: Array) -> Array:

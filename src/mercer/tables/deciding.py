@@ -113,52 +113,52 @@ def is_id_name(name: str) -> bool:
     return not name or bool(_ID.search(name))
 
 
-def decide(frame: Frame, name: str, asked: str | None, scale: str, weight: float) -> Column:
+def decide(frame: Frame, name: str, kind: str | None, scale: str, weight: float) -> Column:
     """The column's kind, with its numbers.
 
-    ``asked`` is one of ``KINDS``, ``"date:month+weekday+hour"`` with some of these, or None to
+    ``kind`` is one of ``KINDS``, ``"date:month+weekday+hour"`` with some of these, or None to
     decide; a ``weight`` of 1 counts as a standardised number does.
     """
     values, rounded = frame.columns[name], name in frame.exact
-    present, cycles = values[~absent(values)], column_kinds.parse_cycles(asked or "") or ()
-    asked = "date" if cycles else asked
+    present, cycles = values[~absent(values)], column_kinds.parse_cycles(kind or "") or ()
+    kind = "date" if cycles else kind
     empty = "" if len(present) else "no values"
-    if reason := {"drop": "asked for", "index": ROW_NAMES}.get(asked or "", empty):
+    if reason := {"drop": "asked for", "index": ROW_NAMES}.get(kind or "", empty):
         return LeftOut(reason)
     if values.dtype.kind == "f" and np.isinf(present).any():
         where = frame.place(int(np.isinf(values).argmax()))
         raise DataError(f"column {name!r} contains infinity in {where}; remove such rows.")
-    if rounded and asked in ("number", "raw"):
+    if rounded and kind in ("number", "raw"):
         remedy = "subtract the same whole number from all of them, give them as texts, or leave "
         changed = f"column {name!r} {_TOO_LONG}, and they would come back changed"
         raise DataError(f"{changed}; {remedy}the column out.")
-    plain = asked in ("number", "category", "raw")
+    plain = kind in ("number", "category", "raw")
     if not plain and (date := _date(name, present, weight, cycles)):
         return date
-    if asked == "date":
+    if kind == "date":
         odd = f"column {name!r} has {present.tolist()[0]!r}, which is not a date of a known form"
         raise DataError(f"{odd}; write dates as 2024-12-31, or leave the column out.")
     # Among columns of one unit a constant, as a pixel that is always black, keeps its unit: it
     # does not change a distance between rows of the fit, and shows rows of another kind.
     kept = present.dtype.kind == "f" and scale == "none"
-    if len({*present.tolist()}) == 1 and asked is None and not kept:
+    if len({*present.tolist()}) == 1 and kind is None and not kept:
         return LeftOut("constant", present.tolist()[0])
-    if present.dtype.kind == "f" and asked != "category":
-        if asked is None and is_id(name, present):
+    if present.dtype.kind == "f" and kind != "category":
+        if kind is None and is_id(name, present):
             return LeftOut(f"id-like, {len(present):,} different whole numbers")
         if rounded:
             return LeftOut(f"{_TOO_LONG}; subtract the same whole number from all to use them")
-        if asked is None:
+        if kind is None:
             _warn_of_codes(name, present)
         unit = unit_of(frame.dtypes.get(name, ""))  # "%" shows bounds
-        return _number(name + unit, present, "none" if asked == "raw" else scale, weight)
-    if asked in ("number", "raw"):
+        return _number(name + unit, present, "none" if kind == "raw" else scale, weight)
+    if kind in ("number", "raw"):
         raise DataError(f"column {name!r} has {present[0]!r}, which is not a number; fix it.")
     if present.dtype.kind == "f" and np.abs(present).max() > 2**53:
         raise DataError(f"column {name!r} {_TOO_LONG}; give them as texts.")
-    if asked is None and (reason := _why_not_category(present.tolist())):
+    if kind is None and (reason := _why_not_category(present.tolist())):
         return LeftOut(reason)
-    return _category(name, present.tolist(), asked is not None, weight)
+    return _category(name, present.tolist(), kind is not None, weight)
 
 
 def _why_not_category(values: list[Any]) -> str:
@@ -166,8 +166,8 @@ def _why_not_category(values: list[Any]) -> str:
     different = sorted({str(value) for value in values}) if isinstance(values[0], str) else []
     if len(different) < 2:
         return ""
-    found = read_numerals(different)
-    if found is not None and found.form != "int":
+    numerals = read_numerals(different)
+    if numerals is not None and numerals.form != "int":
         return f"texts such as {different[0]!r}; give numbers, or call it a category"
     forms = [_form_of(objects([text])) for text in different[:1000]]
     if all(forms):  # and not one for all
@@ -252,14 +252,14 @@ def _positive(spread: float) -> float:
     return float(spread) if spread > 0 and np.isfinite(spread) else 1.0
 
 
-def _category(name: str, values: list[Any], asked: bool, weight: float) -> Column:
+def _category(name: str, values: list[Any], kind: bool, weight: float) -> Column:
     counts, n = Counter(values), len(values)
     # Most frequent first; ties by their names, so that the order of the rows does not matter.
     ordered = sorted(counts, key=lambda value: (-counts[value], str(value)))
     kept, pooled = ordered[:MOST_CATEGORIES], ordered[MOST_CATEGORIES:]
     # Texts that are all different add the same to every distance.
     many = len(ordered) > n / 2 if n >= 20 else len(ordered) == n >= 5
-    if not asked and (many or sum(counts[value] for value in pooled) > MOST_POOLED * n):
+    if not kind and (many or sum(counts[value] for value in pooled) > MOST_POOLED * n):
         id_like = many and (len(ordered) == n or _ID.search(name))
         what = "id-like" if id_like else "free text"
         return LeftOut(f"{what}, {len(ordered):,} different texts in {n:,} rows")

@@ -168,9 +168,9 @@ def kind_of(values: Array) -> str:
 def objects(values: Iterable[Any]) -> Array:
     """Values of any kind as an array of one dimension, whatever is inside them."""
     listed = list(values)
-    found = np.empty(len(listed), dtype=object)
-    found[:] = listed
-    return found
+    column = np.empty(len(listed), dtype=object)
+    column[:] = listed
+    return column
 
 
 def _of_values(values: list[Any], name: str) -> Array:
@@ -192,12 +192,12 @@ def _of_values(values: list[Any], name: str) -> Array:
 
 def _dates(values: list[Any]) -> Array:
     """Dates in microseconds; aware ones in UTC."""
-    found = []
+    dates = []
     for value in values:
         if getattr(value, "tzinfo", None) is not None:
             value = value.astimezone(datetime.UTC).replace(tzinfo=None)
-        found.append("NaT" if value is None else np.datetime64(value, "us"))
-    return np.array(found, "M8[us]")
+        dates.append("NaT" if value is None else np.datetime64(value, "us"))
+    return np.array(dates, "M8[us]")
 
 
 def _from_array(X: Any) -> Frame:
@@ -256,13 +256,13 @@ def _arrow(module: Any, values: Array, dtype: Any) -> Any:
     """A column of polars or pyarrow, which know missing values of any type."""
     if isinstance(dtype, str) and (saved := _POLARS_TIME.fullmatch(dtype)):
         dtype = module.Datetime(saved[1], saved[2])
-    given: Any = values
+    cells: Any = values
     if values.dtype.kind != "M":
-        given = [None if is_absent(value) else value for value in values.tolist()]
+        cells = [None if is_absent(value) else value for value in values.tolist()]
     elif np.datetime_data(values.dtype)[0] in ("h", "m", "s"):
-        given = values.astype("M8[ms]")  # the coarsest that they know
+        cells = values.astype("M8[ms]")  # the coarsest that they know
     polars = module.__name__ == "polars"
-    column = module.Series(given, strict=False) if polars else module.array(given)
+    column = module.Series(cells, strict=False) if polars else module.array(cells)
     return _try(column.cast, dtype, column)
 
 

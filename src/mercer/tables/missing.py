@@ -89,10 +89,10 @@ def _filler_for(model: Any) -> Any:
 
 def filled(rows: Array, guess: Callable[[Array], Array], encoder: TableEncoder) -> Array:
     """Rows with guesses of what is missing, as the nearest that a row can have: one category."""
-    found, some = rows.copy(), np.isnan(rows).any(axis=1)
+    complete, some = rows.copy(), np.isnan(rows).any(axis=1)
     legal = encoder.blocks(Frame(encoder.decode(guess(rows[some]))))
-    found[some] = np.where(np.isnan(rows[some]), np.hstack([*legal.values()]), rows[some])
-    return found
+    complete[some] = np.where(np.isnan(rows[some]), np.hstack([*legal.values()]), rows[some])
+    return complete
 
 
 def draw_by(filler: MissingKernelPCA) -> Callable[[Array], Array]:
@@ -106,8 +106,8 @@ def _where(rows: Array, encoder: TableEncoder) -> Mapping[str, Array]:
     """Columns with missing values → the rows in which they are, (n,) bool."""
     groups, missing = np.array(encoder.groups_), np.isnan(rows)
     names = dict.fromkeys(encoder.groups_)
-    found = {name: np.asarray(missing[:, groups == name].any(axis=1)) for name in names}
-    return {name: where for name, where in found.items() if where.any()}
+    masks = {name: np.asarray(missing[:, groups == name].any(axis=1)) for name in names}
+    return {name: where for name, where in masks.items() if where.any()}
 
 
 def note_of(rows: Array, encoder: TableEncoder, way: str, left_out: Array) -> str:

@@ -46,12 +46,12 @@ def _forwarded(owner: type, name: str) -> Any:
     @functools.wraps(getattr(owner, name))  # for its signature
     def method(self: TableModel, *args: Any, **options: Any) -> Any:
         inner = getattr(self._inner(name), name)
-        given = inspect.signature(inner).bind_partial(*args, **options)
+        call = inspect.signature(inner).bind_partial(*args, **options)
         # Another's method takes rows first, and gives what it likes.
-        others = Verb("rows", None, next(iter(given.signature.parameters), ""), 0)
+        others = Verb("rows", None, next(iter(call.signature.parameters), ""), 0)
         declared: Verb = getattr(inner, "verb", others)
-        X = self._encode(declared, given.arguments)
-        return self._decoded(declared, inner(*given.args, **given.kwargs), X)
+        X = self._encode(declared, call.arguments)
+        return self._decoded(declared, inner(*call.args, **call.kwargs), X)
 
     method.__doc__ = f"As :meth:`mercer.{owner.__name__}.{name}`, of tables and in tables."
     return verb("model", needs=_the_model(name))(method)
@@ -255,8 +255,8 @@ class TableModel(Estimator):
         """Fill in missing values, numbers and categories; all others stay unchanged."""
         rows = self.vectors(X, missing=True)
         check_no_empty_row(rows, self.encoder_.take(X).place)
-        found = rows if not np.isnan(rows).any() else self._inner("impute").impute(rows)
-        return self._back(X, found, only_missing=True)
+        filled = rows if not np.isnan(rows).any() else self._inner("impute").impute(rows)
+        return self._back(X, filled, only_missing=True)
 
     @verb(needs=_the_model("contributions"))
     def contributions(self, X: Any) -> Any:
@@ -351,9 +351,9 @@ class TableModel(Estimator):
     def _back(self, X: Any, rows: Any, *, only_missing: bool = False) -> Any:
         """A table like X with these vectors decoded; what the model does not see stays."""
         frame = self.encoder_.take(X)
-        columns, found = dict(frame.columns), self.encoder_.decode(rows)
+        columns, decoded = dict(frame.columns), self.encoder_.decode(rows)
         for name in self.encoder_.used_:
-            columns[name] = _filled(frame, name, found[name]) if only_missing else found[name]
+            columns[name] = _filled(frame, name, decoded[name]) if only_missing else decoded[name]
         return frame.make(columns)
 
     def __sklearn_tags__(self) -> Any:
@@ -369,12 +369,15 @@ class TableModel(Estimator):
 
 def _filled(frame: Frame, name: str, values: Array) -> Array:
     """The column that was given, with other values where they are missing."""
-    given = frame.columns[name]
-    missing = absent(given)
+    column_of_frame = frame.columns[name]
+    missing = absent(column_of_frame)
     if not missing.any():
-        return given
+        return column_of_frame
     if name in frame.exact:
-        given, values = objects(as_list(frame.exact[name])), objects(map(int, np.rint(values)))
-    found = given.astype(np.promote_types(given.dtype, values.dtype))
-    found[missing] = values[missing]
-    return found
+        column_of_frame, values = (
+            objects(as_list(frame.exact[name])),
+            objects(map(int, np.rint(values))),
+        )
+    column = column_of_frame.astype(np.promote_types(column_of_frame.dtype, values.dtype))
+    column[missing] = values[missing]
+    return column

@@ -59,10 +59,10 @@ def read_numerals(texts: Sequence[str], delimiter: str = ",", mark: str = "") ->
 
 def numerals_of(texts: Names, values: Array | None, delimiter: str, mark: str) -> Numerals | None:
     """The same, where it is known what :func:`~mercer.io.look.numbers_of` makes of the texts."""
-    given = None if values is None else ~np.isnan(values)
-    if given is None or not given.all():
-        given = np.array([not is_missing(text) for text in texts], dtype=bool)
-    present = [*compress(texts, given)]
+    present_mask = None if values is None else ~np.isnan(values)
+    if present_mask is None or not present_mask.all():
+        present_mask = np.array([not is_missing(text) for text in texts], dtype=bool)
+    present = [*compress(texts, present_mask)]
     if not present or is_code(present):
         return None
     form, numbers = "{}", present
@@ -75,7 +75,7 @@ def numerals_of(texts: Names, values: Array | None, delimiter: str, mark: str) -
     plain = _plain(numbers, delimiter, mark, values is not None)
     if plain is None:
         return None
-    read = numbers_of(plain) if values is None or plain is not numbers else values[given]
+    read = numbers_of(plain) if values is None or plain is not numbers else values[present_mask]
     if read is None:
         return None
     if form == "{}":
@@ -84,7 +84,7 @@ def numerals_of(texts: Names, values: Array | None, delimiter: str, mark: str) -
     doubtful = not mark and delimiter != "," and _is_grouped(numbers, _THOUSANDS_COMMA, ",")
     doubtful = doubtful and all(map(_DECIMAL_COMMA.fullmatch, numbers))
     filled = np.full(len(texts), np.nan)
-    filled[given] = read
+    filled[present_mask] = read
     return Numerals(filled, form, doubtful)
 
 

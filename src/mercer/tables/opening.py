@@ -112,11 +112,11 @@ class Opening:
         table = open_table(look, choice, allow_nan=plain or takes_nan)
         if (names := _names(table)) is None:
             return Opened(table, None, on_columns=_not_scaled(encoder, table, self.as_table))
-        asked = self.missing in ("fill", "drop") or takes_nan
+        by_model = self.missing in ("fill", "drop") or takes_nan
         unseen = table.rows.shape[0] * table.rows.shape[1] > WHOLE  # of these not all decide
         holes = _decide(encoder, table.rows, names)
         left_out = encoder.left_out_
-        passes = self.missing != "refuse" and bool(holes - left_out.keys() or (unseen and asked))
+        passes = self.missing != "refuse" and bool(holes - left_out.keys() or (unseen and by_model))
         raw = not (self.as_table or passes) and encoder.is_identity_
         if not passes:  # others are refused, by their place in the file, as they are read
             table.rows.refuse_nan()
@@ -179,8 +179,8 @@ def _decide(encoder: TableEncoder, rows: Source, names: Sequence[str]) -> set[st
     encoder.fit(_named(first, names))
     if len(first) < n and encoder.scale_ != "none":
         index = np.unique(np.linspace(0, n - 1, min(n, LOOK_ROWS)).astype(np.intp))
-        first, asked = rows[index], encoder.scale
-        encoder.set_params(scale=encoder.scale_).fit(_named(first, names)).set_params(scale=asked)
+        first, scale = rows[index], encoder.scale
+        encoder.set_params(scale=encoder.scale_).fit(_named(first, names)).set_params(scale=scale)
     missing = np.isnan(first).any(axis=0)
     return {name for name, some in zip(names, missing, strict=True) if some}
 
@@ -350,15 +350,15 @@ def _read(look: Look, choice: Choice, texts: Names = (), known: Names = ()) -> F
     unknown = [name for name in extra if name not in known]
     frame = read_table(look, texts=(*texts, *unknown, *choice.drop))
     frame.check_names([*choice.columns, *choice.drop, *extra])
-    wanted = [
+    names = [
         name
         for name in frame.columns
         if name not in choice.drop and (not choice.columns or name in (*choice.columns, *extra))
     ]
-    if all(name in extra for name in wanted):
+    if all(name in extra for name in names):
         raise DataError(f"no column of '{look.path.name}' is left; choose others.")
-    exact = {name: column for name, column in frame.exact.items() if name in wanted}
-    return replace(frame, columns={name: frame.columns[name] for name in wanted}, exact=exact)
+    exact = {name: column for name, column in frame.exact.items() if name in names}
+    return replace(frame, columns={name: frame.columns[name] for name in names}, exact=exact)
 
 
 @dataclass(frozen=True)

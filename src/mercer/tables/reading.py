@@ -45,17 +45,17 @@ def is_pattern(path: PathLike) -> bool:
 
 def matching(paths: PathLike | Sequence[PathLike]) -> list[Look]:
     """The files of a name, a pattern (in order of their names) or a list of these."""
-    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    found: list[Look] = []
-    for path in given:
+    patterns = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    looks: list[Look] = []
+    for path in patterns:
         several = is_pattern(path)  # of any form, as a shell would take it
         named = sorted(glob.glob(os.fspath(path))) if several else [path]  # noqa: PTH207
         if not named:
             raise DataError(f"no file matches '{os.fspath(path)}'; check the pattern.")
-        found += map(Look.at, named)
-    if not found:
+        looks += map(Look.at, named)
+    if not looks:
         raise DataError("there are no files in the list; give at least one.")
-    return found
+    return looks
 
 
 def joined(frames: Sequence[Frame], paths: Sequence[Path]) -> Frame:
@@ -75,7 +75,7 @@ def joined(frames: Sequence[Frame], paths: Sequence[Path]) -> Frame:
     }
     long = {name for frame in frames for name in frame.exact}
     as_given = [frame.make(frame.columns) for frame in frames] if long else []
-    exact = {name: np.concatenate([given[name] for given in as_given]) for name in long}
+    exact = {name: np.concatenate([columns_of[name] for columns_of in as_given]) for name in long}
     return Frame(columns, first.container, dtypes, exact=exact)
 
 
@@ -119,12 +119,12 @@ _ANOTHER_SHEET = Remedy("save another as a file of its own.", shell="name anothe
 
 def _place_of_sheet(look: Look, names: list[str]) -> int:
     """Of the one that is asked for, or of the first, which is said if there are others."""
-    asked, numbers = look.sheet, [str(k) for k in range(1, len(names) + 1)]
+    sheet, numbers = look.sheet, [str(k) for k in range(1, len(names) + 1)]
     for known in (names, numbers):
-        if asked in known:
-            return known.index(asked)
-    if asked is not None or not names:
-        lacks = f"'{look.path}' has no sheet {asked or ''!r}"
+        if sheet in known:
+            return known.index(sheet)
+    if sheet is not None or not names:
+        lacks = f"'{look.path}' has no sheet {sheet or ''!r}"
         raise DataError(f"{lacks}; name one of {files.names_text(names)}.")
     if len(names) > 1:
         others = ", ".join(repr(name) for name in names[1:6])
@@ -286,19 +286,21 @@ def _frame_of_texts(look: Look, as_texts: Collection[str]) -> Frame:
 
     for name, texts in fields.items():
         values = numbers[name]
-        found = None if name in as_texts else numerals_of(texts, values, delimiter, mark)
-        if found is None:
+        numerals = None if name in as_texts else numerals_of(texts, values, delimiter, mark)
+        if numerals is None:
             columns[name], dtypes[name] = as_written(texts), ""
             if name not in as_texts:
                 _refuse_typing_errors(path, name, texts, lines)
                 _warn_of_units(path, name, texts)
             continue
-        columns[name], dtypes[name] = found.values, found.form
-        if found.form == "int" and (np.abs(found.values) > 2**53).any():
+        columns[name], dtypes[name] = numerals.values, numerals.form
+        if numerals.form == "int" and (np.abs(numerals.values) > 2**53).any():
             exact[name] = as_written(texts)
-        if found.doubtful:
+        if numerals.doubtful:
             example = next(i for i, text in enumerate(texts) if "," in text)
-            doubt = f"{texts[example]!r} is read as {found.values[example]}; if its comma separates"
+            doubt = (
+                f"{texts[example]!r} is read as {numerals.values[example]}; if its comma separates"
+            )
             warn(f"column {name!r} of '{path}': {doubt} thousands, write it without one.")
     return Frame(columns, "columns", dtypes, exact=exact, lines=lines)
 

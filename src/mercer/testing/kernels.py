@@ -73,8 +73,8 @@ def check_positive_definite(kernel: Kernel, X: RowsLike) -> None:
     K = _gram(kernel, X, X)
     values = np.linalg.eigvalsh((K + K.T) / 2)
     allowed = 16 * len(K) * np.finfo(np.float64).eps * values[-1]
-    found = f"the eigenvalue {values[0]:.3g} beside a largest one of {values[-1]:.3g}"
-    ensure(values[0] >= -allowed, f"the kernel says is_mercer, but its matrix has {found}")
+    spectrum = f"the eigenvalue {values[0]:.3g} beside a largest one of {values[-1]:.3g}"
+    ensure(values[0] >= -allowed, f"the kernel says is_mercer, but its matrix has {spectrum}")
 
 
 def check_slices(kernel: Kernel, X: RowsLike) -> None:
@@ -110,18 +110,18 @@ def check_gradient(kernel: Kernel, X: RowsLike) -> None:
     Z, S = np.asarray(X[:4]) + 0.0173, np.asarray(X[4:])
     G = fixed_rng(3).standard_normal((len(Z), len(S)))
     try:
-        found = {"gradient": kernel.gradient(Z, S, G), "diag_gradient": kernel.diag_gradient(Z)}
+        gradients = {"gradient": kernel.gradient(Z, S, G), "diag_gradient": kernel.diag_gradient(Z)}
     except KernelError:
         return
     step = 1e-5 * float(np.abs(Z).max())
-    wanted = {name: np.empty_like(Z) for name in found}
+    expected = {name: np.empty_like(Z) for name in gradients}
     for a, e in enumerate(step * np.eye(Z.shape[1])):
         up, down = _gram(kernel, Z + e, S), _gram(kernel, Z - e, S)
-        wanted["gradient"][:, a] = (G * (up - down)).sum(axis=1) / (2 * step)
-        wanted["diag_gradient"][:, a] = (kernel.diag(Z + e) - kernel.diag(Z - e)) / (2 * step)
-    for name, values in found.items():
-        size = max(1e-3, float(np.abs(wanted[name]).max()))
-        assert_close(name, values, wanted[name], 1e-5, size)
+        expected["gradient"][:, a] = (G * (up - down)).sum(axis=1) / (2 * step)
+        expected["diag_gradient"][:, a] = (kernel.diag(Z + e) - kernel.diag(Z - e)) / (2 * step)
+    for name, values in gradients.items():
+        size = max(1e-3, float(np.abs(expected[name]).max()))
+        assert_close(name, values, expected[name], 1e-5, size)
 
 
 def check_formula(kernel: Kernel, X: RowsLike) -> None:
@@ -131,12 +131,12 @@ def check_formula(kernel: Kernel, X: RowsLike) -> None:
     dots = X @ X.T
     arguments = dots if isinstance(kernel, DotProductKernel) else -np.square(dots)
     try:
-        found = kernel.formula(arguments, np)
+        traced = kernel.formula(arguments, np)
     except NotImplementedError:
         return
-    for name, value in zip(("profile", "slope"), found, strict=True):
-        wanted = getattr(kernel, name)(arguments.copy())
-        assert_close(f"formula of the {name}", value, wanted, 1e-12)
+    for name, value in zip(("profile", "slope"), traced, strict=True):
+        expected = getattr(kernel, name)(arguments.copy())
+        assert_close(f"formula of the {name}", value, expected, 1e-12)
 
 
 def check_resolve(kernel: Kernel, X: RowsLike) -> None:
@@ -239,25 +239,25 @@ def check_converged_is_true(solver: PreImageSolver, subspace: Subspace, X: Array
     if "max_iter" in solver.get_params():
         tried.append(clone(solver).set_params(max_iter=1))
     for each in tried:
-        found = each.init(subspace).solve(Z, X)
-        again = solver.init(subspace).solve(Z, found.points)
-        moved = np.linalg.norm(again.points - found.points, axis=1)
-        false = found.converged & (moved > MOVEMENT * _radius(subspace))
+        images = each.init(subspace).solve(Z, X)
+        again = solver.init(subspace).solve(Z, images.points)
+        moved = np.linalg.norm(again.points - images.points, axis=1)
+        false = images.converged & (moved > MOVEMENT * _radius(subspace))
         worst = int(np.where(false, moved, -1).argmax())
-        calls = f"calls query {worst} converged after {found.iterations[worst]} iterations"
+        calls = f"calls query {worst} converged after {images.iterations[worst]} iterations"
         but = f"but starting there again moves it by {moved[worst]:.3g}"
         ensure(not false.any(), f"{each!r} {calls}, {but}")
 
 
-def _check_fields(found: PreImages, n: int, d: int) -> None:
-    points = np.asarray(found.points)
+def _check_fields(images: PreImages, n: int, d: int) -> None:
+    points = np.asarray(images.points)
     ensure(points.shape == (n, d), f"the points have shape {points.shape}, expected {(n, d)}")
     finite = np.isfinite(points).all(axis=1)
     ensure(finite.all(), f"point {int(finite.argmin())} is not finite")
     for name in ("converged", "iterations", "status"):
-        shape = np.shape(getattr(found, name))
+        shape = np.shape(getattr(images, name))
         ensure(shape == (n,), f"{name} has shape {shape}, expected {(n,)}")
-    dtype = found.converged.dtype
+    dtype = images.converged.dtype
     ensure(dtype == np.dtype(bool), f"converged is {dtype}, expected bool")
 
 

@@ -38,14 +38,14 @@ def about(what: str) -> Iterator[None]:
 
 
 def assert_close(
-    what: str, found: Any, wanted: Any, tol: float, scale: float | None = None
+    what: str, actual: Any, expected: Any, tol: float, scale: float | None = None
 ) -> None:
-    """``|found - wanted| <= tol * scale`` everywhere; the scale is max|wanted| if not given.
+    """``|actual - expected| <= tol * scale`` everywhere; scale defaults to max|expected|.
 
     Errors are measured against the largest entry, as matrix norms do: a kernel value of 1e-300
     needs not be right in its own digits.
     """
-    A, B = (np.asarray(part, dtype=np.float64) for part in (found, wanted))
+    A, B = (np.asarray(part, dtype=np.float64) for part in (actual, expected))
     allowed = tol * (float(np.abs(B).max(initial=0)) if scale is None else scale)
     np.testing.assert_allclose(
         A, B, rtol=0, atol=allowed, equal_nan=False, err_msg=what, strict=True
@@ -92,17 +92,17 @@ def check_product(operator: GramOperator, dense: Array, tol: float) -> None:
         ensure(np.array_equal(V, before), "matmat changed the vectors that it was given")
         dtypes = f"the product is {product.dtype}, the operator {operator.dtype}"
         ensure(product.dtype == operator.dtype, dtypes)
-        wanted = dense @ V.astype(np.float64)
+        expected = dense @ V.astype(np.float64)
         size = float(np.abs(dense).max()) * np.sqrt(n)
-        assert_close(f"product with {columns} vector(s)", product, wanted, tol, size)
+        assert_close(f"product with {columns} vector(s)", product, expected, tol, size)
 
 
 def check_block(operator: GramOperator, dense: Array, tol: float) -> None:
     """``block`` are entries of the matrix, of all rows or of some."""
     columns = np.arange(operator.n)[:: max(1, operator.n // 3)]
     for rows in (slice(None), columns[::-1]):
-        found = operator.block(rows, columns)
-        assert_close("entries of a block", found, dense[rows][:, columns], tol)
+        block = operator.block(rows, columns)
+        assert_close("entries of a block", block, dense[rows][:, columns], tol)
 
 
 def check_symmetric(operator: GramOperator, tol: float) -> None:
@@ -121,9 +121,9 @@ def check_diagonal(operator: GramOperator, dense: Array, tol: float) -> None:
 
 def check_dense_copy(operator: GramOperator, dense: Array, tol: float) -> None:
     """``to_dense`` is the matrix, and fresh: writing into it does not change the operator."""
-    found = operator.to_dense()
-    assert_close("to_dense", found, dense, tol)
-    found[...] = np.nan
+    copy = operator.to_dense()
+    assert_close("to_dense", copy, dense, tol)
+    copy[...] = np.nan
     assert_close("to_dense after its first copy was overwritten", operator.to_dense(), dense, tol)
 
 
@@ -211,13 +211,13 @@ def check_eigensolver(
     ratios = {}
     for name, values in prescribed_spectra(n).items():
         A = matrix_with_spectrum(values)
-        found = solver.solve(MatrixOperator(A), k, fixed_rng(0))
+        spectrum = solver.solve(MatrixOperator(A), k, fixed_rng(0))
         with about(f"{solver!r} on the {name!r} spectrum"):
-            check_order(found, k)
-            check_orthonormal(found, exact)
-            check_residuals(A, found)
-            check_values(found, values, exact)
-            ratios[name] = ratio = lapack_ratio(A, found)
+            check_order(spectrum, k)
+            check_orthonormal(spectrum, exact)
+            check_residuals(A, spectrum)
+            check_values(spectrum, values, exact)
+            ratios[name] = ratio = lapack_ratio(A, spectrum)
             text = f"|Av - λv| / (n eps λ₁) reaches {ratio:.3g}, allowed are {LARGEST_RATIO}"
             ensure(not exact or ratio <= LARGEST_RATIO, text)
     return ratios
@@ -249,57 +249,59 @@ def matrix_with_spectrum(values: Array, seed: int = 5) -> Array:
     return np.asarray((A + A.T) / 2)
 
 
-def lapack_ratio(A: Array, found: Spectrum) -> float:
+def lapack_ratio(A: Array, spectrum: Spectrum) -> float:
     """``max |A v - λ v| / (n · eps · λ₁)``, LAPACK's measure of a backward stable solver."""
-    V, lam = found.vectors, found.values
+    V, lam = spectrum.vectors, spectrum.values
     size = abs(float(lam[0]))  # divided out first: squares of 1e-200 are zero
     residual = np.linalg.norm((A / size) @ V - V * (lam / size), axis=0).max()
     return float(residual / (len(A) * np.finfo(V.dtype).eps))
 
 
-def check_order(found: Spectrum, k: int) -> None:
+def check_order(spectrum: Spectrum, k: int) -> None:
     """Finite, decreasing values, as many as asked for, each with vector, residual and error."""
     for name in ("values", "vectors", "residuals", "errors"):
-        array = getattr(found, name)
-        shape = (len(found.vectors), k) if name == "vectors" else (k,)
+        array = getattr(spectrum, name)
+        shape = (len(spectrum.vectors), k) if name == "vectors" else (k,)
         ensure(array.shape == shape, f"{name} have shape {array.shape}, expected {shape}")
         ensure(np.isfinite(array).all(), f"{name} are not finite: {array}")
-    slack = 8 * np.finfo(found.values.dtype).eps * abs(float(found.values[0]))
-    decrease = (np.diff(found.values) <= slack).all()
-    ensure(decrease, f"the eigenvalues do not decrease: {found.values}")
+    slack = 8 * np.finfo(spectrum.values.dtype).eps * abs(float(spectrum.values[0]))
+    decrease = (np.diff(spectrum.values) <= slack).all()
+    ensure(decrease, f"the eigenvalues do not decrease: {spectrum.values}")
 
 
-def check_orthonormal(found: Spectrum, exact: bool = True) -> None:
+def check_orthonormal(spectrum: Spectrum, exact: bool = True) -> None:
     """``VᵀV = I``, to rounding for exact solvers and to 1e-8 for others."""
-    V = found.vectors.astype(np.float64)
-    rounding = LARGEST_RATIO * len(V) * float(np.finfo(found.vectors.dtype).eps)
+    V = spectrum.vectors.astype(np.float64)
+    rounding = LARGEST_RATIO * len(V) * float(np.finfo(spectrum.vectors.dtype).eps)
     allowed = rounding if exact else max(rounding, 1e-8)
     assert_close("VᵀV against I", V.T @ V, np.eye(V.shape[1]), allowed)
 
 
-def check_residuals(A: Array, found: Spectrum) -> None:
+def check_residuals(A: Array, spectrum: Spectrum) -> None:
     """The residuals that the solver reports are those that its pairs have."""
-    true = np.linalg.norm(A @ found.vectors - found.vectors * found.values, axis=0)
-    slack = 4 * len(A) * np.finfo(found.vectors.dtype).eps * abs(float(found.values[0]))
-    worst = int((true - found.residuals).argmax())
-    both = f"a residual of {true[worst]:.3g} but reports {found.residuals[worst]:.3g}"
-    ensure((true <= 1.01 * found.residuals + slack).all(), f"pair {worst} has {both}")
+    true = np.linalg.norm(A @ spectrum.vectors - spectrum.vectors * spectrum.values, axis=0)
+    slack = 4 * len(A) * np.finfo(spectrum.vectors.dtype).eps * abs(float(spectrum.values[0]))
+    worst = int((true - spectrum.residuals).argmax())
+    both = f"a residual of {true[worst]:.3g} but reports {spectrum.residuals[worst]:.3g}"
+    ensure((true <= 1.01 * spectrum.residuals + slack).all(), f"pair {worst} has {both}")
 
 
-def check_values(found: Spectrum, values: Array, exact: bool = True) -> None:
+def check_values(spectrum: Spectrum, values: Array, exact: bool = True) -> None:
     """The eigenvalues are the prescribed ones, none missed.
 
     Exact solvers: converged, and to rounding of the largest. Others: each value is within ten times
     its own error estimate, whether they converged or not.
     """
-    settled = not exact or found.converged
-    ensure(settled, f"did not converge in {found.passes} passes: {found.errors}")
-    wanted = values[: len(found.values)]
-    error = np.abs(found.values - wanted)
-    rounding = LARGEST_RATIO * len(found.vectors) * np.finfo(found.values.dtype).eps * values[0]
-    allowed = np.maximum(rounding, 0 if exact else 10 * found.errors * np.abs(wanted))
+    settled = not exact or spectrum.converged
+    ensure(settled, f"did not converge in {spectrum.passes} passes: {spectrum.errors}")
+    expected = values[: len(spectrum.values)]
+    error = np.abs(spectrum.values - expected)
+    rounding = (
+        LARGEST_RATIO * len(spectrum.vectors) * np.finfo(spectrum.values.dtype).eps * values[0]
+    )
+    allowed = np.maximum(rounding, 0 if exact else 10 * spectrum.errors * np.abs(expected))
     allowed = np.broadcast_to(allowed, error.shape)
     worst = int((error - allowed).argmax())
-    both = f"{found.values[worst]:.17g}, expected {wanted[worst]:.17g}"
+    both = f"{spectrum.values[worst]:.17g}, expected {expected[worst]:.17g}"
     text = f"eigenvalue {worst} is {both} (allowed error {allowed[worst]:.3g})"
     ensure((error <= allowed).all(), text)

@@ -102,10 +102,10 @@ def render(results: Results) -> str:
 
 def in_words(results: Results) -> dict[str, str]:
     """The other figures, as lines."""
-    small, made, found = results.compressed, results.generated, results.found
-    asked = found.model.false_alarm_rate
+    small, made, watch = results.compressed, results.generated, results.found
+    rate = watch.model.false_alarm_rate
     sizes = [size_text(size) for size in small.file_bytes]
-    others = ", ".join(f"{name} {auc:.3f}" for name, auc in list(found.auc.items())[1:])
+    others = ", ".join(f"{name} {auc:.3f}" for name, auc in list(watch.auc.items())[1:])
     before, linear, after = (result.error for result in results.alone.results)
     return {
         "noisy rows": f"with nothing else to learn from, error {after:.3f} of {before:.3f} is left "
@@ -116,9 +116,9 @@ def in_words(results: Results) -> dict[str, str]:
         "generated": f"{made.read:.0%} of {len(made.images)} new digits are recognised as the "
         f"digit asked for; {made.distance:.2f} from the nearest training image (real ones "
         f"{made.real_distance:.2f})",
-        "novelty": f"{found.detected:.0%} of the {found.digit}s found by a model that never saw "
-        f"one, at {found.false_alarms:.1%} false alarms (asked for {asked:.0%}); area under "
-        f"the curve, mean of ten digits: {next(iter(found.auc.values())):.3f} ({others})",
+        "novelty": f"{watch.detected:.0%} of the {watch.digit}s found by a model that never saw "
+        f"one, at {watch.false_alarms:.1%} false alarms (asked for {rate:.0%}); area under "
+        f"the curve, mean of ten digits: {next(iter(watch.auc.values())):.3f} ({others})",
         "table": fill_in(),
         "time": f"{results.seconds:.1f} s",
     }
@@ -130,8 +130,8 @@ def _embedding(results: Results) -> dict[str, str]:
     names = [f"component {i} ({share[i]:.1%})" for i in range(4)]
     panels = [scatter(Z[:, i : i + 2], labels, names[i : i + 2]) for i in (0, 2)]
     # How much each pixel matters in the first nine components, and in all of these.
-    found = measure_relevance(model.subspace_.leading(9), test, unit="share")
-    pixels = np.vstack([found.components, found.overall])
+    measured = measure_relevance(model.subspace_.leading(9), test, unit="share")
+    pixels = np.vstack([measured.components, measured.overall])
     pixels /= pixels.max(axis=1, keepdims=True)
     relevance = montage(pixels, 10, "pixels that matter in nine components, and in all of them")
     return {"panels": "\n".join(panels), "spectrum": spectrum(share), "relevance": relevance}
@@ -162,35 +162,35 @@ def _strip(kind: str, who: str, settings: str, images: Array, figures: str) -> s
     return filled(HERE, "strip.html", images=montage(images, 10, f"{who}: ten digits"), **words)
 
 
-def _novelty(found: Found, digits: Labelled) -> dict[str, str]:
-    strangest, calmest = found.order[:10], found.order[-10:]
-    ranked = sorted(found.auc, key=lambda name: -found.auc[name])
+def _novelty(study: Found, digits: Labelled) -> dict[str, str]:
+    strangest, calmest = study.order[:10], study.order[-10:]
+    ranked = sorted(study.auc, key=lambda name: -study.auc[name])
     lines = [
         f"<tr{' class=best' if name == ranked[0] else ''}><td>{escape(name)}"
-        f"<br><small>{escape(SETTINGS[name])}</small></td><td>{found.auc[name]:.4f}</td>"
-        f"<td>{found.best[name]}</td></tr>"
+        f"<br><small>{escape(SETTINGS[name])}</small></td><td>{study.auc[name]:.4f}</td>"
+        f"<td>{study.best[name]}</td></tr>"
         for name in ranked
     ]
     labels = [
-        f"<b>{label}</b>" if label == found.digit else f"<span>{label}</span>"
+        f"<b>{label}</b>" if label == study.digit else f"<span>{label}</span>"
         for label in digits.y_test[strangest]
     ]
-    threshold = (found.false_alarms, found.detected)
+    threshold = (study.false_alarms, study.detected)
     return {
         "strangest": montage(digits.X_test[strangest], 10, "the strangest images"),
         "strangest_labels": "".join(labels),
         "calmest": montage(digits.X_test[calmest], 10, "the most ordinary images"),
         "auc": "\n".join(lines),
-        "ahead": _who_is_ahead(found),
-        "curve": curve(found.curve, threshold, ("false alarms", "found")),
+        "ahead": _who_is_ahead(study),
+        "curve": curve(study.curve, threshold, ("false alarms", "found")),
     }
 
 
-def _who_is_ahead(found: Found) -> str:
+def _who_is_ahead(study: Found) -> str:
     """In words, where others are better."""
     ours = "mercer KernelNovelty"
-    ahead = [name for name, auc in found.auc.items() if auc > found.auc[ours]]
+    ahead = [name for name, auc in study.auc.items() if auc > study.auc[ours]]
     if not ahead:
         return "No other is ahead on average."
-    gap = max(found.auc[name] for name in ahead) - found.auc[ours]
+    gap = max(study.auc[name] for name in ahead) - study.auc[ours]
     return f"Ahead of mercer on average, by at most {gap:.4f}: {escape(', '.join(ahead))}."

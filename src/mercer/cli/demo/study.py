@@ -110,20 +110,20 @@ def _some(result: Any, *names: str) -> dict[str, Any]:
 def run() -> Results:
     """Fit and measure everything."""
     started, data = time.perf_counter(), load()
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     stages: dict[str, Callable[[], Any]] = {
         "embedding": lambda: KernelPCA(64, random_state=0).fit(data.X),
         "studies": lambda: compare(data),
         "alone": lambda: denoise_alone(data),
-        "compressed": lambda: compress_model(data, found["studies"][0].model),
+        "compressed": lambda: compress_model(data, results["studies"][0].model),
         "generated": lambda: generate(data),
         "found": lambda: find_new(data),
     }
     for i, (name, stage) in enumerate(stages.items()):
         announce("demo", i, len(stages))
-        found[name] = stage()
+        results[name] = stage()
     announce("demo", len(stages), len(stages))
-    return Results(data, **found, seconds=time.perf_counter() - started)
+    return Results(data, **results, seconds=time.perf_counter() - started)
 
 
 def compress_model(digits: Labelled, full: KernelPCA) -> Found:
@@ -153,13 +153,13 @@ def generate(digits: Labelled) -> Found:
     training image, of new and of test images; much less would mean that the model copies.
     """
     model = GenerativeKernelPCA(60, random_state=0).fit(digits.X, digits.y)
-    wanted = np.repeat(np.arange(10), PER_DIGIT)
-    images = np.asarray(model.sample(len(wanted), label=wanted, random_state=0))
+    labels = np.repeat(np.arange(10), PER_DIGIT)
+    images = np.asarray(model.sample(len(labels), label=labels, random_state=0))
     near = NearestNeighbors(n_neighbors=1).fit(digits.X)
     return Found(
         model=model,
         images=images,
-        read=SVC(C=10.0).fit(digits.X_test, digits.y_test).score(images, wanted),
+        read=SVC(C=10.0).fit(digits.X_test, digits.y_test).score(images, labels),
         distance=float(near.kneighbors(images)[0].mean()),
         real_distance=float(near.kneighbors(digits.X_test)[0].mean()),
     )

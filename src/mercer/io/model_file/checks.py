@@ -39,9 +39,9 @@ def expect(what: str, value: object, shape: tuple[int | None, ...], kind: str = 
         raise ModelFileError(f"{what} is {type(value).__name__}, not an array")
     sides = zip(shape, value.shape, strict=False)
     fits = value.ndim == len(shape) and all(side in (None, length) for side, length in sides)
-    wanted = tuple("any" if side is None else side for side in shape)
+    expected = tuple("any" if side is None else side for side in shape)
     held = f"{what} has shape {value.shape} of {value.dtype}"
-    demand(fits and value.dtype.kind in kind, f"{held}, where {wanted} is needed")
+    demand(fits and value.dtype.kind in kind, f"{held}, where {expected} is needed")
 
 
 def _expect_rows(what: str, rows: object, m: int | None) -> None:
@@ -101,15 +101,15 @@ def _features(features: LandmarkFeatures) -> None:
 
 def check_model(model: object) -> None:
     """What is known of a model beside its subspace fits the subspace."""
-    told = vars(model)
-    if "_model_" not in told:
+    state = vars(model)
+    if "_model_" not in state:
         return
     learnt = model_of(model)
-    subspace, d = learnt.subspace, told.get("n_features_in_")
+    subspace, d = learnt.subspace, state.get("n_features_in_")
     demand(isinstance(subspace, Subspace), f"subspace_ is {type(subspace).__name__}")
     if subspace.points.is_open and d != subspace.points.width:
         raise ModelFileError(f"n_features_in_={d!r}, and support points {subspace.support.shape}")
-    eta = told.get("eta_", 1.0)
+    eta = state.get("eta_", 1.0)
     positive = isinstance(eta, int | float | np.number) and 0 < eta < np.inf
     demand(positive, f"eta_ is {eta!r:.80}, not a positive number")
     for name in ("eigenvalues", "explained_variance", "explained_variance_ratio", "residuals"):
@@ -132,12 +132,12 @@ def check_answers(model: Estimator, size: int) -> None:
     for name, ask in _trials(model, zeros).items():
         try:
             with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
-                found = np.asarray(ask())
+                answers = np.asarray(ask())
         except MercerError:
             continue
         except Exception as error:  # of any kind: nothing about such a model is known
             raise ModelFileError(f"{name} fails for rows of zeros ({error!r:.200})") from error
-        finite = found.dtype.kind != "f" or np.isfinite(found).all()
+        finite = answers.dtype.kind != "f" or np.isfinite(answers).all()
         demand(finite, f"{name} of rows of zeros is not finite")
 
 

@@ -121,14 +121,16 @@ class Encoder:
         is_estimator = isinstance(value, BaseEstimator)
         self._inside_parameters += is_estimator
         others = getattr(cls, "_left_out", ())
-        given = {part: None if part in others else getattr(value, part) for part in _names_of(cls)}
-        encoded: Tagged = {"object": word, "with": self._each(given, name)}
+        parameters = {
+            part: None if part in others else getattr(value, part) for part in _names_of(cls)
+        }
+        encoded: Tagged = {"object": word, "with": self._each(parameters, name)}
         self._inside_parameters -= is_estimator
         if derived := DERIVED.get(cls):
             encoded["derived"] = self._each({part: getattr(value, part) for part in derived}, name)
         if is_estimator and not isinstance(value, Config):
-            wanted = () if self._inside_parameters else saved_attributes(cls)
-            state = {a: getattr(value, a) for a in wanted if hasattr(value, a)}
+            saved = () if self._inside_parameters else saved_attributes(cls)
+            state = {a: getattr(value, a) for a in saved if hasattr(value, a)}
             encoded["state"] = self._each(state, name)
         return encoded
 
@@ -184,9 +186,9 @@ class Decoder:
         self.depth += 1
         if self.depth > DEEPEST:
             raise self.reader.error("its objects are nested too deeply")
-        found = self._decode(value)
+        decoded = self._decode(value)
         self.depth -= 1
-        return found
+        return decoded
 
     def _decode(self, value: Any) -> Any:
         match value:
@@ -218,19 +220,19 @@ class Decoder:
         raise self.reader.error(f"{str(value)[:80]} stands where an object should be")
 
     def _object(self, word: Any, value: Tagged) -> object:
-        given = value.get("with")
+        parameters = value.get("with")
         cls = _registry.find(word) if isinstance(word, str) else None
         if cls is None:
             raise self._unknown(str(word)[:200])
-        if not isinstance(given, dict):
+        if not isinstance(parameters, dict):
             raise self.reader.error(f"{word} has no parameters")
-        if unknown := sorted(set(given) - set(_names_of(cls))):
+        if unknown := sorted(set(parameters) - set(_names_of(cls))):
             odd = f"{word} has no parameter {unknown[0][:80]!r}"
             raise self.reader.error(f"{odd}; it may come from a newer version of mercer")
         try:
             # They were said when the model was fitted.
             with warnings.catch_warnings(action="ignore", category=MercerWarning):
-                return self._make(cls, given, value)
+                return self._make(cls, parameters, value)
         except ModelFileError as error:
             if error.path is not None:
                 raise
@@ -246,8 +248,8 @@ class Decoder:
             remedy += " loading"
         return self.reader.error(f"it holds a {word!r}, which is not registered; {remedy}")
 
-    def _make(self, cls: type, given: Tagged, value: Tagged) -> object:
-        made = cls(**{key: self.decode(part) for key, part in given.items()})
+    def _make(self, cls: type, parameters: Tagged, value: Tagged) -> object:
+        made = cls(**{key: self.decode(part) for key, part in parameters.items()})
         if not isinstance(made, BaseEstimator):
             for name in DERIVED.get(cls, ()):
                 vars(made)[name] = self.decode(value["derived"][name])

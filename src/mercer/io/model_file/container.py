@@ -137,12 +137,12 @@ class Reader:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
-    def error(self, found: str) -> ModelFileError:
+    def error(self, trouble: str) -> ModelFileError:
         """What was found, as an error that names the file."""
-        if not isinstance(found, Remedy):
-            found = " ".join(found.split())[:500]  # an error of NumPy's may print a whole array
+        if not isinstance(trouble, Remedy):
+            trouble = " ".join(trouble.split())[:500]  # an error of NumPy's may print a whole array
         where = f"'{self.path}' is not a model that mercer can load: "
-        error = ModelFileError(where + found + ".")
+        error = ModelFileError(where + trouble + ".")
         error.path = self.path
         return error
 
@@ -240,10 +240,10 @@ def parse_json(text: str, error: Callable[[str], ModelFileError]) -> Any:
     """JSON without the liberties that Python takes: no NaN, no repeated names, no deep nesting."""
 
     def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        found = dict(pairs)
-        if len(found) != len(pairs):
+        members = dict(pairs)
+        if len(members) != len(pairs):
             raise ValueError("a name appears twice")
-        return found
+        return members
 
     def refuse(constant: str) -> None:
         raise ValueError(f"{constant} is not a number")

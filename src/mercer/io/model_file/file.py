@@ -114,9 +114,9 @@ def header_of(reader: Reader) -> dict[str, Any]:
     if texts.get("format") != FORMAT:
         raise reader.error(f"its format is {texts.get('format', 'not stated')!r}, not {FORMAT!r}")
     if texts.get("version") != str(VERSION):
-        found = f"its version is {texts.get('version', 'not stated')!r}, and this mercer reads "
+        mismatch = f"its version is {texts.get('version', 'not stated')!r}, and this mercer reads "
         remedy = "install a newer mercer (in its clone: git pull && pip install .)"
-        raise reader.error(f"{found}version {VERSION}; {remedy}")
+        raise reader.error(f"{mismatch}version {VERSION}; {remedy}")
     if set(texts) != _TEXTS or not all(text.isprintable() for text in texts.values()):
         raise reader.error(f"its header has the texts {sorted(texts)!r:.200}")
     header: dict[str, Any] = dict(texts)
@@ -145,13 +145,13 @@ def _is_fingerprint(value: Any) -> bool:
 
 def _libraries() -> dict[str, str]:
     """Versions that a reader may want to know when numbers differ."""
-    found = {"python": platform.python_version()}
+    versions = {"python": platform.python_version()}
     for name in ("mercer", "numpy", "scipy", "scikit-learn"):
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:  # run from a folder that was never installed
-            found[name] = "unknown"
-    return found
+            versions[name] = "unknown"
+    return versions
 
 
 @dataclass(frozen=True)
@@ -229,8 +229,8 @@ def _text(reader: Reader, value: Any) -> str:
         case {"object": word}:
             parts = value.get("with")
             inside = parts.items() if isinstance(parts, dict) else ()
-            given = ", ".join(f"{k}={_text(reader, v)}" for k, v in inside if v is not None)
-            return f"{str(word).replace(':', '.').rpartition('.')[2]}({given})"
+            parameters = ", ".join(f"{k}={_text(reader, v)}" for k, v in inside if v is not None)
+            return f"{str(word).replace(':', '.').rpartition('.')[2]}({parameters})"
         case {"tuple": items}:
             return f"({', '.join(_text(reader, item) for item in items)})"
         case {"dict": items}:

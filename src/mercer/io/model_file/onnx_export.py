@@ -128,8 +128,8 @@ def _subspace_graph(model: Estimator, outputs: Names | None, steps: int, dtype: 
         raise ModelFileError(f"nothing to export: {error}") from error
     known = _NOVELTY if hasattr(model, "score_samples") else _SUBSPACE
     known = known[:2] if isinstance(model, OnTables) else known
-    wanted = known[:2] if outputs is None else tuple(outputs)
-    _check(subspace, wanted, known, steps, dtype)
+    names = known[:2] if outputs is None else tuple(outputs)
+    _check(subspace, names, known, steps, dtype)
     texts = {"class": type(model).__name__, "kernel": repr(subspace.kernel)}
     d = int(subspace.support.shape[1])
     g = Graph(dtype)
@@ -137,7 +137,7 @@ def _subspace_graph(model: Estimator, outputs: Names | None, steps: int, dtype: 
         g.X, texts["columns"] = model.encoder_.traced(g.X, g.xp)
         model, d = model.model_, len({*model.encoder_.groups_})
     nodes = _Nodes(subspace, g, steps)
-    for name in wanted:
+    for name in names:
         width = {"transform": [subspace.n_components], "denoise": [d]}.get(name, [])
         g.output(name, nodes.of(name, model), width)
     return g.model(d, texts)
@@ -292,16 +292,16 @@ def _as_type(subspace: Subspace, dtype: Precision) -> Subspace:
     return replace(subspace.astype(dtype), support=subspace.support.astype(dtype))
 
 
-def _check(subspace: Subspace, wanted: Names, known: Names, steps: int, dtype: str) -> None:
+def _check(subspace: Subspace, names: Names, known: Names, steps: int, dtype: str) -> None:
     if subspace.points.is_sparse:
         remedy = "fit to X.toarray(), or to TruncatedSVD of X."
         raise ModelFileError(f"ONNX has no sparse rows as input; {remedy}")
     if not subspace.points.has_coordinates:
         what = f"the input of {subspace.kernel!r} is not a table of numbers"
         raise ModelFileError(f"{what}; export a model with a kernel of vectors.")
-    unknown = [name for name in wanted if name not in known]
-    if unknown or not wanted:
-        raise DataError(f"outputs={list(wanted)!r}: give some of {', '.join(map(repr, known))}.")
+    unknown = [name for name in names if name not in known]
+    if unknown or not names:
+        raise DataError(f"outputs={list(names)!r}: give some of {', '.join(map(repr, known))}.")
     check_one_of("steps", steps, 1, 1000, "each makes the graph longer")
     rounding = _rounding(subspace) if dtype == "float32" else 0.0
     warn_of_rounding(rounding, "fewer components, or standardised data")

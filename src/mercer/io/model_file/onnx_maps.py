@@ -32,37 +32,37 @@ def is_map(model: Estimator) -> bool:
 def map_graph(model: Estimator, outputs: Names | None, dtype: str) -> Any:
     """The graph of one or the other way."""
     inner, on_tables = of_vectors(model), isinstance(model, OnTables)
-    wanted = WAYS[:1] if outputs is None else tuple(outputs)
-    _check(inner.forth_, wanted, WAYS[:1] if on_tables else WAYS)
-    if dtype == "float32" and wanted != WAYS[:1]:
+    ways = WAYS[:1] if outputs is None else tuple(outputs)
+    _check(inner.forth_, ways, WAYS[:1] if on_tables else WAYS)
+    if dtype == "float32" and ways != WAYS[:1]:
         warn_of_rounding(_rounding(inner.back_), "or a rougher kernel, such as Matern(nu=0.5)")
     texts = {"class": type(model).__name__, "kernel": repr(inner.back_.kernel)}
     d, q = inner.n_features_in_, inner.embedding_.shape[1]
-    if wanted == WAYS[2:]:
+    if ways == WAYS[2:]:
         g = Graph(dtype, "Z")
-        g.output(wanted[0], _rows(g, inner.back_, g.X), [d])
+        g.output(ways[0], _rows(g, inner.back_, g.X), [d])
         return g.model(q, texts)
     g = Graph(dtype)
     if on_tables:
         g.X, texts["columns"] = model.encoder_.traced(g.X, g.xp)
         d = len({*model.encoder_.groups_})
     placed = _places(g, inner.forth_, g.X)
-    if "transform" in wanted:
+    if "transform" in ways:
         g.output("transform", placed, [q])
-    if "denoise" in wanted:
+    if "denoise" in ways:
         g.output("denoise", _rows(g, inner.back_, placed), [d])
     return g.model(d, texts)
 
 
-def _check(forth: Forth, wanted: Names, known: Names) -> None:
-    if not wanted or not set(wanted) <= set(known):
-        raise DataError(f"outputs={list(wanted)!r}: give some of {', '.join(map(repr, known))}.")
-    if WAYS[2] in wanted and len(wanted) > 1:
+def _check(forth: Forth, ways: Names, known: Names) -> None:
+    if not ways or not set(ways) <= set(known):
+        raise DataError(f"outputs={list(ways)!r}: give some of {', '.join(map(repr, known))}.")
+    if WAYS[2] in ways and len(ways) > 1:
         raise DataError(
-            f"outputs={list(wanted)!r}: {WAYS[2]!r} starts from places and the others from rows; "
+            f"outputs={list(ways)!r}: {WAYS[2]!r} starts from places and the others from rows; "
             "write two graphs."
         )
-    if WAYS[2] in wanted:
+    if WAYS[2] in ways:
         return
     if as_points(forth.known.rows).is_sparse:
         raise ModelFileError("ONNX has no sparse rows as input; fit to X.toarray().")
@@ -124,8 +124,8 @@ def _places(g: Graph, forth: Forth, X: Traced) -> Traced:
         away = g.xp.sqrt(g.with_axis("ReduceSumSquare", away, 2, keepdims=1))
         least = g.with_axis("ReduceMax", away, 1, keepdims=1) * NEAR
         z = mean(w / g.xp.maximum(away, g.xp.where(least > 0.0, least, 1.0)))
-    found: Traced = g.with_axis("Squeeze", z, 1) * np.full((1, len(middle)), size) + middle[None]
-    return found
+    places: Traced = g.with_axis("Squeeze", z, 1) * np.full((1, len(middle)), size) + middle[None]
+    return places
 
 
 def _summed(g: Graph, value: Traced) -> Traced:
