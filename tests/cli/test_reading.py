@@ -59,7 +59,7 @@ def test_months_and_times_of_day_are_dates(mercer, tmp_path):
     rows = "\n".join(f"2024-{1 + i % 12:02d},{i % 24}:15,{i}.5" for i in range(40))
     done = fit(mercer, tmp_path, f"month,at,x\n{rows}\n")
     assert "month: date as %Y-%m" in done.err
-    assert "at: date as %H:%M" in done.err
+    assert "at: time of day as %H:%M" in done.err
 
 
 def test_sheets_by_name_and_number(mercer, tmp_path):

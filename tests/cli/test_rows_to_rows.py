@@ -295,17 +295,17 @@ def test_rows_in_other_units_and_at_other_times_are_noticed(mercer, log, tmp_pat
     other["pressure"] = [value / 1000 for value in other["pressure"]]
     done = mercer("transform", model, write_columns(tmp_path / "units.csv", other))
     assert (
-        "column 'pressure': most of 20 rows lie far from those of fit (1.012, and 1013 there)"
+        "column 'pressure': most of 20 rows lie far from those of the fit (1.012, and 1013 there)"
         in done.err
     )
     assert "in the same unit" in done.err
     later = write_columns(tmp_path / "later.csv", sensors(20, seed=1, start="2031-01-01"))
     done = mercer("novelty", model, later)
-    assert "column 'time': most of 20 rows lie far from those of fit (2031-01-01" in done.err
+    assert "column 'time': most of 20 rows lie far from those of the fit (2031-01-01" in done.err
     assert "--index time" in done.err
     done = mercer("denoise", model, later)
-    assert "20 of 20 rows are so far from those of fit" in done.err
-    assert "far from those of fit" not in mercer("denoise", model, log).err
+    assert "20 of 20 rows are so far from those of the fit" in done.err
+    assert "far from those of the fit" not in mercer("denoise", model, log).err
 
 
 @told

@@ -248,8 +248,7 @@ def describe(
     arrays = {
         **_model_arrays(small, shift),
         **_row_arrays(rows, Z, error, shift, small),
-        **judged,
-        **played,
+        **judged | played,
         **_linear(rows, shift),
         **_drawn(model, full),
         **pictures,

@@ -36,10 +36,10 @@ LEVELS, FEW_ROWS = (128, 512), 1200
 WIDTHS, COUNTS = 2, 3
 #: How often a level that was estimated is lowered, where the error was below zero.
 LOWERED = 4
-#: Of more rows a sample of so many is searched; what it chose is then compared on all of them at
-#: the same width and a narrower one, since more rows show finer structure. All of them take more
-#: than one trial where they are few numbers.
-MAX_ROWS, NARROWER, FEW_NUMBERS = 1000, (0.7, 1.0), 40_000
+#: Of more rows a sample of so many is searched; what it chose is then compared on more of them, at
+#: the same width and a narrower one, since more rows show finer structure. These take more than one
+#: trial where they are few numbers.
+MAX_ROWS, COMPARED, NARROWER, FEW_NUMBERS = 1000, 3000, (0.7, 1.0), 40_000
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,8 @@ def choose_by_risk(
         As in :func:`choose_by_noise`; the linear kernel is always among the candidates.
     max_rows : int, default=1000
         If there are more rows, a sample of this many is searched, drawn with a fixed seed. The
-        number of components, and a narrower width, are then compared on all rows, by two fits each.
+        number of components, and a narrower width, are then compared on all rows, or on 3,000 of
+        more, by two fits each; ``risk`` is what a model of these would leave.
 
     Examples
     --------
@@ -102,9 +103,7 @@ def choose_by_risk(
     >>> choice.risk.error < 0.75 * choice.risk.noise
     True
     """
-    some = X
-    if len(X) > max_rows:
-        some = X[np.sort(fixed_rng(0).choice(len(X), max_rows, replace=False))]
+    some, more = _sample(X, max_rows), _sample(X, max(max_rows, COMPARED))
     tried = all_counts(len(some) - 1) if counts is None else sorted(counts)
     candidates = kernels_around(estimator.kernel, X) if kernels is None else list(kernels)
     resolved = [kernel.resolve(X) for kernel in candidates]
@@ -116,44 +115,53 @@ def choose_by_risk(
             raise
         level = None
     if level is None or level.is_any_kind:
-        return _by_blind_spots(search, X, some)
-    by_level = partial(_by_level, estimator, search, X, some, fixed=kernels is not None)
-    choice, left = by_level(level)
+        return _by_blind_spots(search, more, some)
+    by_level = partial(_by_level, estimator, search, some)
+    ways, choice, left = by_level(level)
     for _ in range(LOWERED):
         if choice.risk.error >= 0 or not level.uncertainty:
             break
         level = level.lowered(float(np.sqrt(left / (left - choice.risk.error))))
-        choice, left = by_level(level)
-    return choice
+        ways, choice, left = by_level(level)
+    if more is some:
+        return choice
+    probes, final = Probes.of(more, level), range(1 if more.size > FEW_NUMBERS else TRIALS)
+    best = min(ways, key=_value)
+    cells = _on_more_rows(best, probes, probes.trials(final), fixed=kernels is not None)
+    return _final(estimator, [cells], probes, level, final)[0]
+
+
+def _sample(X: Array, n: int) -> Array:
+    """The rows, or n of more."""
+    return X if len(X) <= n else X[np.sort(fixed_rng(0).choice(len(X), n, replace=False))]
 
 
 def _by_level(
     estimator: Estimator,
     search: Callable[[Sequence[Trial]], list[Cells]],
     X: Array,
-    some: Array,
     level: NoiseLevel,
-    *,
-    fixed: bool,
-) -> tuple[NoisyChoice, float]:
-    """The choice for noise of a level, and how far it moves a row, squared."""
-    probes, final = Probes.of(some, level), range(TRIALS, TRIALS + FINAL)
+) -> tuple[list[Cells], NoisyChoice, float]:
+    """What was searched for noise of a level, the choice, and how far it moves a row, squared."""
+    probes = Probes.of(X, level)
     ways = search(probes.trials(range(TRIALS)))
-    if some is not X:
-        probes = Probes.of(X, level)
-        final = range(1 if X.size > FEW_NUMBERS else TRIALS)
-        best = min(ways, key=_value)
-        ways = [_on_all_rows(best, probes, probes.trials(final), fixed=fixed)]
+    return ways, *_final(estimator, ways, probes, level, range(TRIALS, TRIALS + FINAL))
+
+
+def _final(
+    estimator: Estimator, ways: list[Cells], probes: Probes, level: NoiseLevel, trials: range
+) -> tuple[NoisyChoice, float]:
+    """The best of what was searched, or linear PCA, estimated in trials of their own."""
     best = min(ways, key=_value)
     choice = best.choice()
-    final_cells = _again(best.estimator, probes.trials(final), choice.kernel, choice.n_components)
+    cells = _again(best.estimator, probes.trials(trials), choice.kernel, choice.n_components)
     linear = probes.linear()
-    if linear.min() < _value(final_cells):
+    if linear.min() < _value(cells):
         power, place = np.unravel_index(linear.argmin(), linear.shape)
         model = _shrinking(estimator, "auto", POWERS[power])
-        final_cells = _again(model, probes.trials(final), Linear(), int(place) + 1)
-    risk = probes.risk(final_cells, float(linear.min()), level)
-    return _chosen(final_cells, ways, risk), probes.residual(final_cells)
+        cells = _again(model, probes.trials(trials), Linear(), int(place) + 1)
+    risk = probes.risk(cells, float(linear.min()), level)
+    return _chosen(cells, ways, risk), probes.residual(cells)
 
 
 def _by_blind_spots(
@@ -255,8 +263,8 @@ def _again(model: Estimator, trials: Sequence[Trial], kernel: Kernel, q: int) ->
     return cells
 
 
-def _on_all_rows(cells: Cells, probes: Probes, trials: Sequence[Trial], *, fixed: bool) -> Cells:
-    """What was chosen on a sample, at more components and a narrower width, on all rows."""
+def _on_more_rows(cells: Cells, probes: Probes, trials: Sequence[Trial], *, fixed: bool) -> Cells:
+    """What was chosen on a sample, at more components and a narrower width, on more."""
     choice = cells.choice()
     factors = (1.0,) if fixed else NARROWER
     around = kernels_around(choice.kernel, probes.X[:2], factors)

@@ -381,7 +381,7 @@ def warn_of_far_rows(name: str, column: Column, values: Array, block: Array) -> 
     what += "out of the fit: " + as_kind(name, "index") + "."
     if not isinstance(column, Date):
         what = f"({values[row]:.4g}, and {usual:.4g} there); are they in the same unit?"
-    warn_of(name, f": most of {len(values)} rows lie far from those of fit " + what)
+    warn_of(name, f": most of {len(values)} rows lie far from those of the fit " + what)
 
 
 def warn_of(name: str, text: str) -> None:
