@@ -386,3 +386,16 @@ def test_it_brings_digits_back_better_than_their_mean():
     model = MapModel().fit(rows[:500], Z[:500])
     error = ((model.inverse_transform(Z[500:]) - rows[500:]) ** 2).sum(axis=1).mean()
     assert error < 0.85 * ((rows[500:] - rows[:500].mean(axis=0)) ** 2).sum(axis=1).mean()
+
+
+def test_frames_in_another_order_are_refused(rng):
+    """Rows would be paired with places of others, and places with the wrong axes, in silence."""
+    X = pd.DataFrame(rng.standard_normal((60, 3)))
+    Z = pd.DataFrame(X.to_numpy()[:, :2], columns=["a", "b"])
+    with pytest.raises(DataError, match="same index in different orders"):
+        MapModel().fit(X, Z.iloc[::-1])
+    model = MapModel().fit(X, Z.iloc[::-1].loc[X.index])
+    with pytest.raises(DataError, match=r"give Z\[\['a', 'b'\]\]"):
+        model.inverse_transform(Z[["b", "a"]])
+    assert model.inverse_transform(Z[:5]).shape == (5, 3)
+    assert MapModel().fit(X[::-1].reset_index(drop=True), Z.set_index(Z.index + 1)) is not None

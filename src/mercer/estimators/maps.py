@@ -122,6 +122,7 @@ class MapModel(TransformerMixin, Estimator):
             # Not all tools have the parameters of scikit-learn's.
             self.embedder_ = clone(self.embedder, safe=False)
             y = _checked_embedder(self.embedder_).fit_transform(X, y)
+        _check_index(X, y)
         names = getattr(y, "columns", None)
         self.map_names_ = None if names is None else [str(name) for name in names]
         self._learn(rows, _checked_map(y, len(rows)))
@@ -326,6 +327,10 @@ class MapModel(TransformerMixin, Estimator):
     def _places(self, Z: ArrayLike) -> Array:
         check_is_fitted(self, "forth_")
         q = self._n_features_out
+        if self.map_names_ is not None and hasattr(Z, "columns"):
+            known, names = self.map_names_, [str(name) for name in Z.columns]
+            if names != known and sorted(names) == sorted(known):
+                raise DataError(f"Z has the columns {names}, and the map {known}; give Z[{known}].")
         if q == 1 and np.ndim(Z) == 1:
             Z = np.reshape(Z, (-1, 1))
         return check_codes("Z", Z, q, "places in the map", "transform").astype(np.float64)
@@ -357,6 +362,13 @@ def _checked_embedder(embedder: Any) -> Any:
             "one, or the map itself: MapModel().fit(X, Z)."
         )
     return embedder
+
+
+def _check_index(X: Any, Z: Any) -> None:
+    """Frames of pandas with the same labels in another order would be paired wrongly."""
+    ours, theirs = (getattr(getattr(table, "index", None), "tolist", list)() for table in (X, Z))
+    if len(ours) == len(theirs) and ours != theirs and set(ours) == set(theirs):
+        raise DataError("X and Z have the same index in different orders; give Z.loc[X.index].")
 
 
 def _checked_rate(coverage: float) -> float:
