@@ -10,8 +10,8 @@ is to other points, and from that alone it finds shapes that no straight line ca
 # Two rings that PCA cannot separate
 # ----------------------------------
 #
-# Linear PCA looks for the straight direction along which the points spread most. On two rings all
-# directions are alike, so its first component mixes them.
+# Linear PCA looks for the direction in which the points spread most. For two rings all directions
+# are alike, so its first component mixes them.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -57,9 +57,9 @@ print(mapped.shape)
 print("largest difference:", np.abs(mapped @ mapped.T - (X @ X.T) ** 2).max())
 
 # %%
-# Such a function :math:`k` is a **kernel**. The columns behind it may be many, even infinitely
-# many; we never write them down. The table of its values, one for each pair of rows, is the *Gram
-# matrix* :math:`K`, and it is all that kernel PCA knows about the data.
+# Such a function :math:`k` is a **kernel**. There may be many columns behind it, even infinitely
+# many, but we never write them down. The table of its values, one for each pair of rows, is the
+# *Gram matrix* :math:`K`, and it is all that kernel PCA knows about the data.
 #
 # The kernel that you will use most
 # ---------------------------------
@@ -101,7 +101,7 @@ plt.show()
 # Kernel PCA of the rings
 # -----------------------
 #
-# Kernel PCA is PCA of the Gram matrix instead of the columns; that is all.
+# Kernel PCA is simply PCA of the Gram matrix instead of the columns.
 
 from mercer import KernelPCA
 
@@ -120,12 +120,12 @@ parted = max(max(np.mean(side == ring), np.mean(side != ring)) for side in Z[:, 
 print(f"one cut of the first component separates {parted:.0%} of the points")
 
 # %%
-# No label was used: the rings are the largest difference that this kernel sees.
+# No labels were used: the rings are the largest difference that this kernel sees.
 #
 # **Remember.** A kernel is a similarity that is a dot product in some space. You choose what counts
 # as similar; kernel PCA does the rest.
 #
-# **Try it.** Take ``width=0.2`` and ``width=2``. When does the first component stop separating the
+# **Try it.** Set ``width=0.2`` and ``width=2``. When does the first component stop separating the
 # rings?
 #
 # Next: :doc:`why the features are centred </learn/2_why_centring>`.

@@ -3,8 +3,7 @@
 ===============================
 
 PCA looks at differences from the mean. In feature space the mean is never computed, so it is
-removed by arithmetic on the Gram matrix alone. If it is left in, the first component says only
-that there are data.
+removed by arithmetic on the Gram matrix. If it is left in, the first component merely points to it.
 """
 
 # %%
@@ -33,7 +32,8 @@ print(f"length of the mean in feature space: {np.sqrt(K.mean()):.2f} (each point
 # With and without
 # ----------------
 #
-# Here are the first two components of each as maps of the plane. Colours stand for scores.
+# These maps of the plane show the first two components, without and with centring. Colours
+# represent scores.
 
 side = np.linspace(-2.2, 2.6, 100)
 grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
@@ -80,9 +80,9 @@ print("eigenvalues:", lam, model.eigenvalues_)
 # Shares of the true variance
 # ---------------------------
 #
-# How much variance is there in all? It is the trace of :math:`HKH`, which can be computed without
-# any eigenvalue, and mercer divides by it. Dividing by the sum over the components that were asked
-# for, as is often done, gives shares that always add up to 100 %.
+# How much variance is there in total? It is the trace of :math:`HKH`, which can be computed without
+# any eigenvalues, and mercer divides by it. Dividing by the sum over the requested components
+# alone, as is often done, gives shares that always add up to 100 %.
 
 total = np.trace(H @ K @ H)
 print("true shares:              ", model.eigenvalues_ / total)

@@ -10,7 +10,7 @@ of kernel PCA is a *function* on the space of your data, as curved as the data r
 # Straight lines, curved lines
 # ----------------------------
 #
-# Take two half moons. Linear PCA has two components, since there are two columns, and no more.
+# Take two half moons. Since there are two columns, linear PCA has two components and no more.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -27,7 +27,7 @@ plt.show()
 # sphinx_gallery_thumbnail_number = 2
 
 # %%
-# Kernel PCA has as many as there are rows. These are the first six:
+# Kernel PCA has as many components as there are rows. These are the first six:
 
 kpca = KernelPCA(20, kernel=Gaussian(width=0.6)).fit(X)
 ComponentsDisplay.from_estimator(kpca, X, components=range(6))
@@ -58,8 +58,8 @@ for share in (0.5, 0.9, 0.99):
 # Components of images
 # --------------------
 #
-# Pictures of digits have 64 columns, so they cannot be drawn as contours. But one can walk along a
-# component and look at the picture that belongs to each step: its pre-image, the subject of the
+# Pictures of digits have 64 columns, so their components cannot be drawn as contours. But we can
+# walk along a component and look at the picture for each step: its pre-image, the subject of the
 # next chapter.
 
 from sklearn.datasets import load_digits
@@ -69,8 +69,8 @@ TraversalDisplay.from_estimator(images, components=range(4), image_shape=(8, 8))
 plt.show()
 
 # %%
-# Which variables make up a component? There are no loadings, but there are derivatives:
-# :meth:`~mercer.KernelPCA.relevance` measures them; see :doc:`/howto/relevance`.
+# Which variables make up a component? There are no loadings, but there are derivatives, which
+# :meth:`~mercer.KernelPCA.relevance` measures; see :doc:`/howto/relevance`.
 #
 # Below is a live model of the two moons. Change the width, and watch the map bend.
 #

@@ -32,13 +32,13 @@ far = found.objective
 print(f"squared distance from the projection: {far.min():.4f} to {far.max():.4f}, never 0")
 
 # %%
-# So one looks for the row :math:`\hat x` whose image comes nearest to the projection,
+# So we look for the row :math:`\hat x` whose image comes nearest to the projection,
 #
 # .. math:: \hat x = \arg\min_x \|\varphi(x) - P\varphi(x_0)\|^2 ,
 #
 # where :math:`\varphi` maps a row into feature space and :math:`P` projects onto the components.
-# Written out, it needs nothing but the kernel. The picture shows what is minimised for one row, at
-# every place of the plane:
+# Written out, this distance needs nothing but the kernel. The picture shows it for one row, over
+# the whole plane:
 
 row = 60
 across, up = np.linspace(-1.6, 1.6, 120), np.linspace(-0.6, 1.6, 90)
@@ -61,9 +61,9 @@ plt.show()
 
 # %%
 # There is a valley. The fixed-point iteration of Mika et al. (1999, eq. 10) walks into it by
-# repeated weighted means of training rows. On other data there are several valleys, and a search
-# that starts elsewhere ends elsewhere: :meth:`~mercer.KernelPCA.denoise` therefore starts at the
-# noisy row itself.
+# repeatedly taking weighted means of training rows. Other data may have several valleys, and where
+# a search ends depends on where it starts: :meth:`~mercer.KernelPCA.denoise` therefore starts at
+# the noisy row itself.
 #
 # Here are all rows at once, compared with linear PCA:
 
@@ -122,16 +122,17 @@ fig.get_layout_engine().set(hspace=0.25, rect=(0, 0, 1, 0.96))
 plt.show()
 
 # %%
-# Note that linear PCA was given the best of four numbers of components *by the clean test images*,
-# while kernel PCA has its default width and 64 components that nobody tuned. The next chapter tunes
-# them.
+# Note that linear PCA was given the best of four numbers of components, *judged by the clean test
+# images*, while kernel PCA uses its default width and 64 components that nobody tuned. The next
+# chapter tunes them.
 #
 # **Remember.** Use ``denoise`` when you have the row, ``inverse_transform`` when you have only
-# scores. Do not expect an exact inverse: there is none. Values may leave the range of your columns
-# (a pixel of −0.02), since mercer does not clip values whose meaning it does not know.
+# scores. Do not expect an exact inverse: there is none. Values may fall outside the range of your
+# columns (such as a pixel of −0.02), since mercer does not clip values whose meaning it does not
+# know.
 #
 # **Try it.** ``KernelPCA(64, preimage="nearest")`` answers with real training images. When is that
 # better?
 #
-# There is more in :doc:`/explanation/preimages`. Next: :doc:`width and number of components
+# For more, see :doc:`/explanation/preimages`. Next: :doc:`width and number of components
 # </learn/5_width_and_components>`.

@@ -10,8 +10,8 @@ chapter shows what they do, how to choose them, and a trap to avoid.
 # The same noise, sixteen models
 # ------------------------------
 #
-# The points lie on two moons, with noise; each panel shows them after ``denoise``. From top to
-# bottom the kernel gets wider, and from left to right there are more components.
+# The points lie on two moons, with noise added; each panel shows them after ``denoise``. The kernel
+# gets wider from top to bottom, and the number of components grows from left to right.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -46,7 +46,7 @@ print(f"mean distance to the moons with nothing done: {distance(X):.3f}")
 
 # %%
 # The number in each panel is the mean distance to the true moons. At the top left, a narrow kernel
-# gathers the points in spots. They are close to the moons, but most of the moons is gone, so a
+# gathers the points into spots. These are close to the moons, but most of each moon is gone, so a
 # small number alone proves nothing. In the second row, two components are too few, ten are right,
 # and with 25 the noise is back. Further down, the kernel is so wide that two components are nearly
 # the two columns themselves, as in linear PCA: everything is kept, and nothing is removed.
@@ -54,9 +54,9 @@ print(f"mean distance to the moons with nothing done: {distance(X):.3f}")
 # A trap: clean reconstruction
 # ----------------------------
 #
-# It is tempting to choose by how well rows come back when no noise was added to them. But a model
-# that keeps everything brings everything back, noise included. The picture shows both errors for
-# held-out images of digits and 32 components:
+# It is tempting to choose the model that best reconstructs rows to which no noise was added. But a
+# model that keeps everything brings everything back, noise included. The picture shows both errors
+# for held-out images of digits and 32 components:
 
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
@@ -88,7 +88,7 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# The two disagree. So say what the model is *for*, and measure that:
+# The two disagree. So decide what the model is *for*, and measure that:
 #
 # ================================== ==========================================================
 # you want                           choose by
@@ -117,8 +117,8 @@ for name, model in {"64 components, median width": default, "tuned": tuned}.item
 print(f"nothing done: error {np.mean((noisy - test) ** 2):.4f}")
 
 # %%
-# **Remember.** Choose the width and the number of components together, for the job at hand, on rows
-# that were held out.
+# **Remember.** Choose the width and the number of components together, for the job at hand, on
+# held-out rows.
 #
 # **Try it.** ``KernelPCA(n_components=0.95)`` keeps 95 % of the variance. Is that a good denoiser?
 #

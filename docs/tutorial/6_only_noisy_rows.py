@@ -2,7 +2,7 @@
 6. Only noisy rows
 ==================
 
-Usually there is no clean example: the table, the spectra or the images that you have are noisy
+Usually there are no clean examples: the table, the spectra or the images that you have are noisy
 themselves. How can width and components be chosen if nobody knows the right answer?
 """
 
@@ -10,10 +10,10 @@ themselves. How can width and components be chosen if nobody knows the right ans
 # Why noisy rows are not examples
 # -------------------------------
 #
-# In the last chapter we chose by held-out rows: add noise to a clean row, and see what comes back.
-# If you do the same with rows that are already noisy, the model is asked to bring back *their*
-# noise, and the model that does this best is one that keeps everything. Here are 400 rows of
-# digits, all of them noisy:
+# In the last chapter we chose with held-out rows: add noise to a clean row, and see what comes
+# back. If you do the same with rows that are already noisy, the model is asked to bring back
+# *their* noise, and the model that does this best is one that keeps everything. Here are 400 rows
+# of digits, all of them noisy:
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -57,7 +57,7 @@ step = 0.3 * sigma
 
 
 def stein(f):
-    """Estimated squared error of a row of f(noisy); no clean row is looked at."""
+    """Estimated squared error of a row of f(noisy); no clean row is used."""
     here, there = f(noisy), f(noisy + step * probe)
     follows = (probe * (there - here)).sum() / step
     return (((noisy - here) ** 2).sum() + 2 * sigma**2 * follows) / len(noisy) - 64 * sigma**2
@@ -65,8 +65,8 @@ def stein(f):
 
 # %%
 # That is all. Note that the fit has to be *inside* f: with one model for both calls, we could not
-# see how much of the noise it has learnt. The picture compares both ways, for more and more
-# components:
+# see how much of the noise it has learnt. The picture compares the two ways as the number of
+# components grows:
 
 width = Gaussian("median").resolve(noisy).length
 counts = (2, 4, 8, 16, 32, 64, 128, 256)
@@ -90,14 +90,14 @@ plt.show()
 
 # %%
 # The circles lie on the line of the true error, and their minimum is where it should be. With the
-# model held fixed, the estimate is too low, more so with every component, and it would choose far
-# too many.
+# model held fixed, the estimate is too low, increasingly so with every component, and it would
+# choose far too many.
 #
-# ``tune`` does this for kernels of several widths, numbers of components and ways back, with a
-# second probe for those that are not clearly worse, and for linear PCA, which it takes if nothing
-# is better. Before the way back the scores may be shrunk, by one of two powers, most of all those
-# of weak components, which carry more noise than signal (:class:`mercer.preimage.Shrunk`). The
-# error of the chosen model is then estimated again by two fresh probes, because the best of many
+# ``tune`` does this for several kernel widths, numbers of components and ways back, with a second
+# probe for those that are not clearly worse. It also tries linear PCA, and chooses it if nothing is
+# better. Before the way back the scores may be shrunk, by one of two powers; this mainly affects
+# weak components, which carry more noise than signal (:class:`mercer.preimage.Shrunk`). The error
+# of the chosen model is then estimated again with two fresh probes, because the best of many
 # candidates was also a lucky one.
 #
 # What ``risk_`` says
@@ -106,12 +106,12 @@ plt.show()
 print(as_noisy.risk_)
 
 # %%
-# These are squared errors of a whole row (here the sum over 64 pixels): of the rows as they are; of
-# the rows after ``denoise``, with a standard error; and of linear PCA with its own best number of
-# components. Then come the level of the noise and how it was obtained. Programs find the same
-# numbers in ``risk_.error``, ``risk_.deviation``, ``risk_.noise``, ``risk_.linear`` and
-# ``risk_.level``. If ``noise`` is not given, it is estimated from the rows, and the uncertainty of
-# that estimate is part of the standard error:
+# These are squared errors of a whole row (here the sum over 64 pixels): for the rows as they are;
+# for the rows after ``denoise``, with a standard error; and for linear PCA with its own best number
+# of components. They are followed by the noise level and how it was obtained. In code, the same
+# numbers are available as ``risk_.error``, ``risk_.deviation``, ``risk_.noise``, ``risk_.linear``
+# and ``risk_.level``. If ``noise`` is not given, it is estimated from the rows, and the uncertainty
+# of that estimate is part of the standard error:
 
 estimated = KernelPCA(random_state=0).tune(noisy)
 print(estimated.risk_)
@@ -121,8 +121,8 @@ print(f"in truth {error(noisy):.2f} before and {error(estimated.denoise(noisy)):
 # When to trust it
 # ----------------
 #
-# Stein's estimate assumes noise of the stated level that is independent between entries. Break
-# these assumptions one at a time, and compare what ``risk_`` says with the truth.
+# Stein's estimate assumes noise of the stated level that is independent between entries. Here we
+# break these assumptions one at a time, and compare what ``risk_`` says with the truth.
 
 import warnings
 
@@ -149,18 +149,18 @@ for name, (rows, level) in cases.items():
 # warns. A level that is too small does not: too many components are kept, and the stated error is
 # too small. Noise that neighbours share looks like structure; it is kept, and the estimate does not
 # count it. With heavy tails, too, more noise is left than the estimate says, because the model
-# follows the outlier of a single pixel more than it would follow Gaussian noise. So:
+# follows an outlier in a single pixel more than it would follow Gaussian noise. So:
 #
-# - know where the noise comes from, and give its level if you have measured it (by a repeated
+# - know where the noise comes from, and give its level if you have measured it (with a repeated
 #   measurement, a blank sample or a dark image);
-# - noise of different size in each column is not a problem: give one number for each. For counts
-#   there is ``noise="poisson"``, and for noise that grows with the signal ``"speckle"``;
+# - a different noise level in each column is not a problem: give one number per column. Use
+#   ``noise="poisson"`` for counts, and ``"speckle"`` for noise that grows with the signal;
 # - if neighbours share their noise, measure at fewer places, or do not trust the estimate.
 #
-# **Remember.** Noisy rows are not examples. What a denoiser leaves of the noise can be estimated
-# without a clean row, as long as the level is right and the noise is independent.
+# **Remember.** Noisy rows are not examples. How much noise a denoiser leaves can be estimated
+# without clean rows, as long as the level is right and the noise is independent.
 #
 # **Try it.** What do ``stein(lambda X: X)`` and ``stein(lambda X: 0 * X)`` give, and why?
 #
-# :doc:`/howto/noisy_rows` does the same for spectra and for a table of sensors, in Python and on
-# the command line. Next: :doc:`when not to use kernel PCA </learn/7_when_not>`.
+# :doc:`/howto/noisy_rows` does the same for spectra and for a table of sensor readings, in Python
+# and on the command line. Next: :doc:`when not to use kernel PCA </learn/7_when_not>`.

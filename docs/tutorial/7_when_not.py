@@ -2,8 +2,8 @@
 7. When not to use kernel PCA
 =============================
 
-This chapter compares linear PCA, t-SNE, an autoencoder and kernel PCA on the same data, with
-numbers. Each of them wins somewhere.
+This chapter compares linear PCA, t-SNE, an autoencoder and kernel PCA in numbers, on the same data.
+Each of them wins somewhere.
 """
 
 # %%
@@ -12,7 +12,7 @@ numbers. Each of them wins somewhere.
 #
 # These rows lie on a flat plane in 20 dimensions, with noise. There is nothing curved to follow, so
 # the flexibility of a Gaussian kernel only costs accuracy, even at the width and the number of
-# components that are best for it by the estimate of the last chapter.
+# components that are best according to the estimate of the last chapter.
 
 from time import process_time
 
@@ -48,14 +48,14 @@ report(f"Gaussian kernel, {q}", plane[400:], kpca.denoise(seen[400:]), start)
 # sphinx_gallery_thumbnail_number = 2
 
 # %%
-# PCA is better and far quicker. ``tune`` has noticed: the linear kernel was among its candidates,
-# and with it kernel PCA *is* PCA, at a higher price. Try PCA first; if its error is good enough,
+# PCA is better and much faster. ``tune`` noticed this: the linear kernel was among its candidates,
+# and with it kernel PCA *is* PCA, at a higher price. Try PCA first; if its error is small enough,
 # stop there.
 #
 # A curved world: denoising
 # -------------------------
 #
-# Now take digits with noise, and three tools, each used as a sensible user would. PCA gets the
+# Now take noisy digits and three tools, each used as a sensible user would use it. PCA gets the
 # number of components that is best on held-out rows. Kernel PCA is tuned by ``tune``, with
 # ``match_noise`` because the model has seen only clean images. The autoencoder (scikit-learn's
 # ``MLPRegressor``, 64–32–64, trained to turn noisy images into clean ones) gets four noisy copies
@@ -119,8 +119,8 @@ plt.show()
 # A picture: use t-SNE or UMAP
 # ----------------------------
 #
-# The last task is a picture in two dimensions. The number says how often the nearest neighbour *in
-# the picture* is the same digit.
+# The last task is a picture in two dimensions. The number in each title says how often the nearest
+# neighbour *in the picture* is the same digit.
 
 from sklearn.manifold import TSNE
 from sklearn.model_selection import cross_val_score
@@ -149,8 +149,8 @@ plt.show()
 # t-SNE wins by far: it was made to keep neighbours together in two dimensions. (UMAP is not part of
 # scikit-learn; :doc:`the benchmarks </explanation/benchmarks>` include it, on the same digits.) The
 # price is that distances between groups mean little, that there is no way back to images, and that
-# scikit-learn's t-SNE has no ``transform`` for new rows. Kernel PCA in *more* dimensions has all of
-# these, and keeps the neighbours, too:
+# scikit-learn's t-SNE has no ``transform`` for new rows. Kernel PCA in *more* dimensions has none
+# of these drawbacks, and it keeps the neighbours, too:
 
 for q in (2, 10, 50):
     scores = KernelPCA(q, random_state=0).fit_transform(few)

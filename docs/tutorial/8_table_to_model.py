@@ -11,9 +11,9 @@ model, and use it again.
 # The table
 # ---------
 #
-# The table has the 442 patients of scikit-learn's diabetes study, in the original units: years,
-# kg/m², mmHg, and several blood values. We write the sex as a category, and remove some values, as
-# happens in practice. (For a file of your own, use ``pandas.read_csv``, or
+# The table contains the 442 patients of scikit-learn's diabetes study, in the original units:
+# years, kg/m², mmHg, and several blood values. We turn sex into a category, and remove some values,
+# as happens in practice. (For a file of your own, use ``pandas.read_csv``, or
 # ``mercer fit people.csv`` on the command line.)
 
 import tempfile
@@ -74,9 +74,9 @@ plt.show()
 # Fill in missing values
 # ----------------------
 #
-# The values filled in could stand in the table: numbers are in their units, and categories are
-# among those that occur. Here we know the true values, so we can measure the error. The guess to
-# beat is the mean of the column.
+# The imputed values could have come from the table itself: numbers are in their original units, and
+# categories are among those that occur. Here we know the true values, so we can measure the error.
+# The baseline to beat is the mean of the column.
 
 filled = model.impute(table)
 truth = complete.loc[hidden, "s2"].to_numpy()
@@ -93,8 +93,8 @@ print(f"error of s2 (LDL): mean of the column {error(whole['s2'].mean()):.1f}, "
 # Find what is strange
 # --------------------
 #
-# Now the same table is given to a detector. It guarantees a false-alarm rate on rows like those
-# that it has seen, whatever the kernel.
+# Next, we give the same table to a detector. It guarantees a false-alarm rate on rows like those it
+# has seen, whatever the kernel.
 
 from mercer import KernelNovelty
 
@@ -119,8 +119,8 @@ same = np.array_equal(np.asarray(again.transform(whole)), Z)
 print(f"{path.stat().st_size / 1000:.0f} kB; the same scores to the last bit: {same}")
 
 # %%
-# On the command line the same file serves ``mercer info``, ``mercer transform``, ``mercer impute``
-# and the others: see :doc:`/howto/command_line`.
+# On the command line, the same file works with ``mercer info``, ``mercer transform``,
+# ``mercer impute`` and the other commands: see :doc:`/howto/command_line`.
 #
 # You have finished the course. From here you can go on to:
 #

@@ -36,8 +36,8 @@ plt.show()
 # %%
 # Components
 # ----------
-# Contours of the first three scores over the plane. Narrow kernels pick out the clusters one by
-# one; a polynomial can only bend the whole plane.
+# The panels show contours of the first three scores over the plane. Narrow kernels pick out the
+# clusters one by one; a polynomial can only bend the whole plane.
 
 rng = np.random.default_rng(0)
 centres = np.array([[-0.5, -0.2], [0.0, 0.6], [0.5, 0.0]])

@@ -35,7 +35,7 @@ print(search.best_params_)
 print(f"accuracy on {len(test)} other digits: {search.score(test, y_test):.1%}")
 
 # %%
-# The test digits played no part in the choice. The map shows the accuracy by cross-validation.
+# The test digits played no part in the choice. The map shows the cross-validated accuracy.
 
 table = search.cv_results_
 accuracy = np.zeros((len(counts), len(widths)))

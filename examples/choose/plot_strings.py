@@ -8,8 +8,8 @@ kernel from a function, here of two words.
 """
 
 # %%
-# Twelve everyday words in five languages. Two words are alike if they have pairs of letters in
-# common; ``^`` and ``$`` mark the beginning and the end, so that endings count.
+# The rows are twelve everyday words in each of five languages. Two words are alike if they have
+# pairs of letters in common; ``^`` and ``$`` mark the beginning and the end, so that endings count.
 
 from collections import Counter
 
@@ -71,7 +71,7 @@ plt.show()
 
 # %%
 # A word that the model has never seen is placed among them. Its "pre-image" is the training word
-# nearest to the projection, because between two words there is nothing else.
+# nearest to the projection, because there is nothing between two words.
 
 for word in ("bruderherz", "terracotta", "amistad"):
     print(f"{word}: {model.inverse_transform(model.transform([word]))[0]}")

@@ -56,8 +56,8 @@ fig.colorbar(image, label="squared error of denoised rows")
 plt.show()
 
 # %%
-# ``tune`` does all of this in one call, with six widths around the kernel's own, and in the end
-# fits the best model to all rows:
+# ``tune`` does all of this in one call, with six widths around the kernel's own, and finally fits
+# the best model to all rows:
 
 model = KernelPCA().tune(X[:150], noise=noise, rows="clean")
 print(model.n_components_, model.kernel_)

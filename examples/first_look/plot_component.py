@@ -3,7 +3,7 @@ What a component looks like
 ===========================
 
 A component of linear PCA is a direction: its score grows evenly along it. A component of kernel PCA
-is a *function* of the point, and can follow the shape of the data. In the plane one can draw it.
+is a *function* of the point, and can follow the shape of the data. In the plane, it can be drawn.
 """
 
 # %%

@@ -3,7 +3,7 @@ Handwritten digits: two dimensions, and many
 ============================================
 
 In two dimensions kernel PCA and linear PCA draw much the same picture of the digits. The difference
-lies in what comes after: linear PCA ends with as many directions as there are pixels, while kernel
+lies in what comes after: linear PCA has only as many directions as there are pixels, while kernel
 PCA goes on, and a linear classifier on its scores keeps getting better.
 """
 
@@ -29,8 +29,8 @@ print(kpca.kernel_)
 print(kpca.report_.solver, "-", kpca.report_.reason)
 
 # %%
-# The first two components of each, side by side. The shares are of the true variance: in feature
-# space it is spread over many more directions than in pixel space.
+# Here are the first two components of each, side by side. The shares are of the true variance: in
+# feature space it is spread over many more directions than in pixel space.
 
 scores = {"linear PCA": pca.transform(X), "kernel PCA": kpca.transform(X)}
 fig, axes = plt.subplots(1, 2, figsize=(10, 4.8), layout="constrained")

@@ -2,7 +2,7 @@
 A model of images, seen from all sides
 ======================================
 
-The displays of :mod:`mercer.plots` for rows that are images. Each is one call on a fitted model.
+These are the displays of :mod:`mercer.plots` for images. Each takes one call on a fitted model.
 """
 
 # %%
@@ -29,14 +29,15 @@ model = KernelPCA(128, solver="dense").fit(train)
 
 # %%
 # How much of the variance is explained? The shares are of the *true* variance, so the curve does
-# not reach 100 % where components were left out. They are also shown for rows that the model has
-# not seen.
+# not reach 100 % if components were left out. They are also shown for rows that the model has not
+# seen.
 
 ScreeDisplay.from_estimator(model, test)
 plt.show()
 
 # %%
-# Four classes in every pair of the first three components, with a few new rows of all classes.
+# The next picture shows four classes in every pair of the first three components, with a few new
+# rows of all classes.
 
 few = label < 4
 EmbeddingDisplay.from_estimator(model, test[few], y=label[few], components=3, X_new=test[:12])
@@ -50,16 +51,16 @@ PreImageGalleryDisplay.from_estimator(model, test, y=label)
 plt.show()
 
 # %%
-# Next comes noise, and how it is removed. Linear PCA is given the number of components that is best
-# for these very images.
+# Next, noise is added and removed. Linear PCA is given the number of components that is best for
+# these very images.
 
 strip = DenoisingDisplay.from_estimator(model, test, y=label, noise=0.4, match_noise=True)
 print({name: round(error, 2) for name, error in strip.errors.items()})
 plt.show()
 
 # %%
-# A generative model draws new images. Give it the training rows, and each sample stands beside the
-# row that is nearest to it: alike, but not the same.
+# A generative model draws new images. Given the training rows, the display shows each sample beside
+# the row that is nearest to it: similar, but not the same.
 
 generator = GenerativeKernelPCA(24, random_state=0).fit(train, y[:900])
 SampleSheetDisplay.from_estimator(generator, train, y=y, n_samples=80)

@@ -2,9 +2,9 @@
 A model in the plane, seen from all sides
 =========================================
 
-The displays of :mod:`mercer.plots` for two variables, where everything that a model does can be
-drawn: its components, its spectrum as the kernel gets wider, the rows that a sparse version keeps,
-and what it takes for new.
+These are the displays of :mod:`mercer.plots` for two variables, where everything that a model does
+can be drawn: its components, its spectrum as the kernel gets wider, the rows that a sparse version
+keeps, and what it considers new.
 """
 
 # %%
@@ -40,15 +40,15 @@ WidthSpectrumDisplay.from_estimator(model)
 plt.show()
 
 # %%
-# A sparse model keeps the circled points. The shade is the squared distance in feature space from
-# all that they can express together.
+# A sparse model keeps the circled points. The shading shows the squared distance in feature space
+# from everything that they can express together.
 
 sparse = SparseKernelPCA(n_kernels=8, kernel=kernel).fit(X)
 RepresentingVectorsDisplay.from_estimator(sparse, X)
 plt.show()
 
 # %%
-# What is new? One in twenty fresh normal points would lie outside the line.
+# What is new? On average, one in twenty fresh normal points lies outside the line.
 
 rng = np.random.default_rng(0)
 detector = KernelNovelty(12, kernel=kernel, random_state=0).fit(X)
@@ -57,9 +57,9 @@ NoveltyDisplay.from_estimator(detector, np.vstack([fresh, strange]))
 plt.show()
 
 # %%
-# Where the truth is known, all thresholds can be shown at once; the dot is the one that the
-# detector has chosen. (Some of the strange points fell into a cluster, where no detector can find
-# them.) Other detectors with scikit-learn's interface can be drawn in the same picture.
+# Where the truth is known, all thresholds can be shown at once; the dot marks the one that the
+# detector chose. (Some of the strange points fell into a cluster, where no detector can find them.)
+# Other detectors with scikit-learn's interface can be drawn in the same picture.
 
 from sklearn.ensemble import IsolationForest
 

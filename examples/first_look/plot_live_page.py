@@ -3,11 +3,11 @@ A model in a live page
 ======================
 
 ``to_html`` writes a fitted model as one file that computes in any browser: no Python, no server, no
-network. Drag a point of the map, and the picture beside it shows the pre-image of that place.
+network. Drag a point on the map, and the picture beside it shows the pre-image of that place.
 """
 
 # %%
-# One line makes the page.
+# One line writes the page.
 
 import tempfile
 from pathlib import Path
@@ -23,7 +23,7 @@ model.to_html(page, labels=digits.target, images=(8, 8))
 print(f"{page.stat().st_size / 1e3:.0f} kB, all in one file")
 
 # %%
-# This is such a page, of digits:
+# Here is such a page, for the digits:
 #
 # .. raw:: html
 #
@@ -31,6 +31,6 @@ print(f"{page.stat().st_size / 1e3:.0f} kB, all in one file")
 #       title="A live model: digits"></iframe>
 #     <p class="live-link"><a href="../../_live/digits.html">Open it on a page of its own</a></p>
 #
-# :doc:`/howto/live` explains what you can do in it.
+# :doc:`/howto/live` explains what you can do with it.
 
 # sphinx_gallery_thumbnail_path = '_static/live.png'

@@ -2,9 +2,9 @@
 New digits from kernel PCA
 ==========================
 
-Kernel PCA as a generator: draw a hidden unit, and find its point (Schreurs & Suykens 2018). The
-paper draws from one normal distribution and averages images; drawing around the hidden units that
-exist, and returning by a regression, keeps far more of the digits' variety.
+Kernel PCA can generate new rows: draw a hidden unit, and find its point (Schreurs & Suykens 2018).
+The paper draws from one normal distribution and averages images; drawing around the existing hidden
+units, and going back by regression, keeps far more of the digits' variety.
 """
 
 # %%
@@ -52,9 +52,9 @@ sheet(
 plt.show()
 
 # %%
-# These are the numbers. Coverage and recall measure how much of the variety of unseen images is
-# there; the mean discrepancy compares the two distributions; and the distance to the training
-# images, compared with that of real images, reveals copies.
+# The table evaluates the samples. Coverage and recall measure how much of the variety of unseen
+# images they capture; the mean discrepancy compares the two distributions; and the distance to the
+# training images, compared with that of real images, reveals copies.
 
 print(f"{'':<14}{'coverage':>10}{'recall':>8}{'MMD²':>8}{'nearest training image':>25}")
 for name, model in (("the paper's", paper), ("default", ours)):
@@ -83,7 +83,7 @@ print(f"largest step / mean step: {largest_step(ridge):.2f} and {largest_step(ju
 plt.show()
 
 # %%
-# The next walks go along single components, from the first image of a three.
+# The next walks go along single components, starting from the first image of a three.
 
 walks = [ours.traverse(start, k, span=2.0, steps=12) for k in range(5)]
 sheet(walks, [f"component {k}" for k in range(5)])

@@ -2,14 +2,14 @@
 Samples of a shape
 ==================
 
-A generator must neither copy its rows nor leave their shape. In the plane both can be seen:
-:class:`~mercer.GenerativeKernelPCA` draws hidden units around those of the rows, and finds their
-points.
+A generator must neither copy its rows nor leave their shape. In the plane, both faults are easy to
+see. :class:`~mercer.GenerativeKernelPCA` draws hidden units around those of the rows, and finds
+their points.
 """
 
 # %%
-# The data are two moons and a spot. The class is given, so that one can ask for samples of one
-# class.
+# The data are two moons and a spot. The classes are given, so that samples of a single class can be
+# drawn.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -34,7 +34,7 @@ test = shape(300, 1)[0]
 model = GenerativeKernelPCA(30, kernel=Gaussian(width=0.5), random_state=0).fit(X, label)
 
 # %%
-# From the left: the rows; samples in the colours of the class that was asked for; and samples of a
+# From left to right: the rows; samples in the colours of the requested class; and samples from a
 # normal distribution of hidden units, which fills the space between the shapes.
 
 normal = GenerativeKernelPCA(30, kernel=Gaussian(width=0.5), density="normal", random_state=0)

@@ -2,9 +2,9 @@
 A small model of a large one
 ============================
 
-Exact kernel PCA keeps all its rows. :func:`~mercer.compress` expresses the same components by a few
-of them: the file becomes small, ``transform`` becomes fast, and an ONNX graph of it runs without
-Python.
+Exact kernel PCA keeps all its rows. :func:`~mercer.compress` expresses the same components with
+just a few of them: the file becomes small, ``transform`` becomes fast, and the model can be
+exported as an ONNX graph that runs without Python.
 """
 
 # %%
@@ -56,7 +56,7 @@ for ax, (name, scores) in zip(
 plt.show()
 
 # %%
-# The graph of the small model is run by onnxruntime alone (``pip install onnx onnxruntime``).
+# To run the graph of the small model, onnxruntime is enough (``pip install onnx onnxruntime``).
 
 import onnxruntime
 

@@ -3,7 +3,7 @@ How exact is the answer?
 ========================
 
 Every fit reports an estimate of its own error, and compares a few rows with the kernel's definition
-before it returns. With the exact answer at hand one can see whether the estimates can be trusted.
+before it returns. With the exact answer at hand, we can see whether the estimates can be trusted.
 """
 
 # %%
@@ -53,7 +53,7 @@ ax.legend(frameon=False, loc="lower left")
 plt.show()
 
 # %%
-# Inside ``mercer.strict()`` an answer that did not converge, or fails its audit, is an error
+# Inside ``mercer.strict()``, an answer that does not converge, or fails its audit, raises an error
 # instead of a warning.
 
 try:

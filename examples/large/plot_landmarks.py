@@ -2,13 +2,13 @@
 How many landmarks?
 ===================
 
-Landmarks make kernel PCA linear in the number of rows. How many are enough depends on the data; the
-report estimates the error, so that one can see it fall.
+With landmarks, the cost of kernel PCA is linear in the number of rows. How many landmarks are
+enough depends on the data; the report estimates the error, so that you can watch it fall.
 """
 
 # %%
-# Twenty thousand rows near a curved surface are in a file; nothing as long as the file is kept in
-# memory.
+# A file contains twenty thousand rows near a curved surface; nothing as long as the file itself is
+# kept in memory.
 
 import tempfile
 from pathlib import Path
@@ -28,8 +28,8 @@ path = Path(tempfile.mkdtemp()) / "rows.npy"
 np.save(path, X)
 
 # %%
-# The estimate is on the high side of the relative error of the eigenvalues. Cluster centres (the
-# default) need fewer points than rows drawn at random.
+# The estimate of the eigenvalues' relative error is on the high side. Cluster centres (the default)
+# need fewer points than rows drawn at random.
 
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 counts = [25, 50, 100, 200, 400]

@@ -2,13 +2,13 @@
 Rows in a file
 ==============
 
-Give ``fit`` a path, and the rows are read in blocks. Memory is needed for the landmarks and a few
-blocks, and levels off however long the file is; time grows in proportion to the file.
+Give ``fit`` a path, and the rows are read in blocks. Memory, which is needed for the landmarks and
+a few blocks, levels off however long the file is; time grows in proportion to the file.
 """
 
 # %%
-# Files of up to 320,000 rows of forty numbers, 100 MB. The memory that the fit asks for is measured
-# by Python's own ``tracemalloc``, to which NumPy reports its arrays.
+# The files have up to 320,000 rows of forty numbers (100 MB). The memory that the fit uses is
+# measured with Python's own ``tracemalloc``, to which NumPy reports its arrays.
 
 import tempfile
 import time

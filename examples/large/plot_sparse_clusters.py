@@ -10,8 +10,8 @@ seven or eight of ninety remain.
 # %%
 # The components of all rows, and of the chosen few
 # -------------------------------------------------
-# Figures 1 and 2 of the paper: contours of the first projections, with all 90 kernels and with the
-# representing ones. The model chooses how many there are; ``noise`` is the paper's σ.
+# These are Figures 1 and 2 of the paper: contours of the first projections, with all 90 kernels and
+# with the representing ones. The model chooses how many there are; ``noise`` is the paper's σ.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -51,8 +51,8 @@ plt.show()
 # %%
 # What the kernels can express
 # ----------------------------
-# Figure 3: the distance in feature space from the span of the chosen kernels, eq. (18), is small
-# exactly where the data are. The size of a circle shows the weight.
+# This is Figure 3: the distance in feature space from the span of the chosen kernels, eq. (18), is
+# small exactly where the data are. The size of a circle shows the weight.
 
 fig, ax = plt.subplots(figsize=(6, 4.6), layout="constrained")
 contours(ax, sparse.span_error(points), cmap="Purples", vmin=0, vmax=1.5)
@@ -72,8 +72,8 @@ plt.show()
 # %%
 # How many?
 # ---------
-# The paper shows nine. The number depends on the draw of the data and, for the paper's iterations,
-# on when one stops; the optimum has fewer, and ``kkt_`` confirms that it is one.
+# The paper shows nine. The number depends on the draw of the data and, with the paper's iterations,
+# on when they are stopped; the optimum has fewer, and ``kkt_`` confirms that it is an optimum.
 
 draws = [
     SparseKernelPCA(noise=0.25, kernel=kernel).fit(three_clusters(seed)[0]) for seed in range(20)

@@ -2,12 +2,12 @@
 A stream that changes
 =====================
 
-:class:`~mercer.IncrementalKernelPCA` takes rows in chunks and keeps only sums, so that a stream may
-be endless. ``forget`` lets the past fade, and ``growth`` adds rows that its landmarks do not cover.
+:class:`~mercer.IncrementalKernelPCA` takes rows in chunks and keeps only sums, so the stream may be
+endless. ``forget`` lets the past fade, and ``growth`` adds rows that its landmarks do not cover.
 """
 
 # %%
-# A ring whose upper half wanders away. Three models see the same forty chunks.
+# The data form a ring whose upper half wanders away. Three models see the same forty chunks.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -45,8 +45,8 @@ for t in range(40):
 
 # %%
 # The curves show the squared distance of the next chunk from what each model knows; the wandering
-# begins at chunk 15. On the right is how well each model knows the plane at the end, with the last
-# chunk.
+# begins at chunk 15. The maps on the right show how well each model knows the plane at the end,
+# with the last chunk.
 
 x, y = np.meshgrid(np.linspace(-1.6, 4.2, 110), np.linspace(-1.6, 1.6, 70))
 plane = np.column_stack([x.ravel(), y.ravel()])

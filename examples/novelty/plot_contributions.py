@@ -2,14 +2,14 @@
 Why there was an alarm
 ======================
 
-An alarm is the beginning of a search. Contributions share the novelty of a row among its variables,
-so that one knows where to look.
+An alarm is the beginning of a search. Contributions divide the novelty of a row among its
+variables, so that you know where to look.
 """
 
 # %%
-# The rows come from eight sensors of a process that is driven by two hidden quantities, in a
-# non-linear way. In the new rows, sensor 3 sticks at one value from row 60 on, and sensor 6 drifts
-# away from row 120 on.
+# The rows come from eight sensors of a process that is driven non-linearly by two hidden
+# quantities. In the new rows, sensor 3 sticks at one value from row 60 on, and sensor 6 drifts away
+# from row 120 on.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -38,9 +38,9 @@ alarm = model.predict(rows) == -1
 parts = model.contributions(rows)
 
 # %%
-# The upper picture shows the novelty of each row and its alarms, the lower one which sensors it
-# comes from. A value that is stuck is not new in itself: the sensor stands out because it no longer
-# fits the others.
+# The upper picture shows the novelty of each row, with the alarms; the lower one shows which
+# sensors it comes from. A stuck value is not new in itself: the sensor stands out because it no
+# longer fits the others.
 
 fig, (above, below) = plt.subplots(
     2, 1, figsize=(9, 5), layout="constrained", sharex=True, height_ratios=[1, 1.6]

@@ -2,14 +2,14 @@
 Watch a sensor
 ==============
 
-A fault of a machine often leaves every single value in its usual range and changes only how values
-follow each other. So a row is a *window* of the signal, and :class:`~mercer.KernelNovelty` learns
-which windows are normal.
+A machine fault often leaves every single value in its usual range and changes only how values
+follow one another. So each row is a *window* of the signal, and :class:`~mercer.KernelNovelty`
+learns which windows are normal.
 """
 
 # %%
-# The signal is that of a pump that oscillates under a changing load. At sample 2,400 a bearing
-# begins to slip: now and then an oscillation comes too early. Every value stays inside the usual
+# The signal comes from a pump that oscillates under a changing load. At sample 2,400 a bearing
+# begins to slip: now and then an oscillation comes too early. Every value stays within the usual
 # range.
 
 import matplotlib.pyplot as plt
@@ -30,7 +30,7 @@ time = np.arange(length - 1, n)  # when a window is complete
 
 # %%
 # The first 1,500 samples are known to be good. Overlapping windows are nearly copies of each other,
-# and rows for calibration must not be, so the model learns from every tenth window.
+# which calibration rows must not be, so the model learns from every tenth window.
 
 good = windows[:1500:10]
 model = KernelNovelty(false_alarm_rate=0.01, random_state=0).fit(good)

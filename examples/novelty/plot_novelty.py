@@ -2,13 +2,13 @@
 Novelty, with a false-alarm rate that holds
 ===========================================
 
-Kernel PCA learns what is normal; a point far from its subspace in feature space is new
-(Hoffmann 2007). The threshold comes from rows that the model had not seen, so that the false-alarm
-rate asked for is the rate one gets. Contributions show which variables are responsible.
+Kernel PCA learns what is normal; a point far from its subspace in feature space is new (Hoffmann
+2007). The threshold comes from rows that the model has not seen, so that you get the false-alarm
+rate that you asked for. Contributions show which variables are responsible.
 """
 
 # %%
-# Two variables first, so that the score can be seen. Normal rows form a spiral.
+# We start with two variables, so that the score can be drawn. The normal rows form a spiral.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -35,8 +35,8 @@ NoveltyDisplay.from_estimator(model, shown)
 plt.show()
 
 # %%
-# The plot compares the rate that was asked for with the rate on fresh normal rows, for each number
-# of components. A threshold on training errors promises the same rate, but does not keep it.
+# The plot compares the requested rate with the rate on fresh normal rows, for each number of
+# components. A threshold on training errors promises the same rate, but does not deliver it.
 
 fresh = spiral(3000, rng)
 numbers = [5, 20, 60, 120, 200]
@@ -57,8 +57,8 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# The next rows are thirty measurements of cell nuclei. The model learns the benign ones, and we ask
-# what is strange about the malignant case with the largest score.
+# The next data are thirty measurements of cell nuclei. The model learns from benign cases, and we
+# ask what is strange about the malignant case with the largest score.
 
 cancer = load_breast_cancer(as_frame=True)
 table = (cancer.data - cancer.data.mean()) / cancer.data.std()

@@ -34,7 +34,7 @@ good, bad = weights[:200].mean(), weights[200:].mean()
 print(f"mean weight of the good rows {good:.2f}, of the others {bad:.2f}")
 
 # %%
-# These are the first three components of each. With outliers among the rows, component 2 says
+# These are the first three components of each model. With outliers among the rows, component 2 says
 # "outlier or not"; after reweighting, it runs along the half circle again.
 
 x, y = np.meshgrid(np.linspace(-1.6, 1.6, 90), np.linspace(-0.6, 3.0, 90))
@@ -56,8 +56,8 @@ for line, (name, model) in zip(axes, models.items(), strict=True):
 plt.show()
 
 # %%
-# In numbers, this is the largest angle between the components and those of the clean rows, measured
-# by the scores of clean rows.
+# In numbers, this is the largest angle between each model's components and those of the clean rows,
+# measured on the scores of the clean rows.
 
 truth = models["without the outliers"].transform(clean)
 for name in ("plain", "reweighted"):

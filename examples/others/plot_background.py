@@ -43,7 +43,7 @@ print(f"rank {model.n_components_}, {model.n_iter_} steps")
 
 # %%
 # Linear PCA of the same rank spreads the squares over its components: ghosts remain where they
-# have passed. Frames that the model has not seen are separated with the background held fixed.
+# passed. Frames that the model has not seen are separated with the background held fixed.
 
 
 def linear(rows, q):
@@ -60,7 +60,7 @@ for name, part in {"60 frames of the fit": slice(0, 60), "10 new frames": slice(
     print(f"{name}: RMSE of the background {ours:.4f}, linear PCA {theirs:.4f}")
 
 # %%
-# From the left: the frame, the background, what moves, and the background of linear PCA.
+# From left to right: the frame, the background, what moves, and the background of linear PCA.
 
 fig, axes = plt.subplots(3, 4, figsize=(9, 5.4), layout="constrained")
 titles = ["frame", "background", "what moves", "linear PCA"]

@@ -2,12 +2,12 @@
 The way back from a t-SNE map
 =============================
 
-t-SNE draws a map of the digits, and stops there: no place for a new digit, no digit for a place.
-:class:`~mercer.MapModel` learns both ways from the rows and their places.
+t-SNE draws a map of the digits and stops there: it gives no place for a new digit, and no digit for
+a place. :class:`~mercer.MapModel` learns both directions from the rows and their places.
 """
 
 # %%
-# A map of 1,000 digits in a random order, of which the model sees 800.
+# Here t-SNE maps 1,000 digits in random order; the model sees 800 of them.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -24,8 +24,8 @@ model = MapModel().fit(X[:800], Z[:800])
 model
 
 # %%
-# The digit that each place of a grid stands for, where there is data; elsewhere it would be made
-# up, and is left out.
+# The picture on the right shows the digit at each place of a grid where there are data; elsewhere
+# it would be made up, so it is left out.
 
 low, high = Z.min(axis=0), Z.max(axis=0)
 u, v = np.meshgrid(*(np.linspace(low[k], high[k], 26) for k in range(2)))
@@ -44,8 +44,9 @@ axes[1].set(title="the digit at each place", xlim=(low[0], high[0]), ylim=(low[1
 plt.show()
 
 # %%
-# The 200 digits that the model has not seen, back from their places. Most of the error of the mean
-# digit is gone from two numbers; of so few rows about nine tenths lie inside the balls promised.
+# Next, the 200 digits that the model has not seen are recovered from their places. Two numbers per
+# digit remove most of the error of the mean digit; with so few rows, about nine tenths lie inside
+# the promised balls.
 
 back = model.inverse_transform(Z[800:])
 error = np.linalg.norm(back - X[800:], axis=1)
@@ -54,7 +55,8 @@ print(f"squared error {np.mean(error**2):.2f}, of the mean {np.mean(alone**2):.2
 print(f"inside the 90 % balls: {np.mean(error <= model.row_radius(Z[800:])):.0%}")
 
 # %%
-# And new rows go to the right place: how far from where t-SNE, which saw them, has put them.
+# New rows also go to the right place. We measure the distance to where t-SNE, which saw them, put
+# them.
 
 placed = model.transform(X[800:])
 apart = np.linalg.norm(placed - Z[800:], axis=1)

@@ -7,8 +7,8 @@ between the *spans* can: they show how much of one model the other one contains.
 """
 
 # %%
-# A model of 800 digits is compared with five others: one fitted to other digits, one by landmarks,
-# one with another width, one with another kernel, and a linear one.
+# A model of 800 digits is compared with five others: one fitted to other digits, one with
+# landmarks, one with another width, one with another kernel, and a linear one.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -56,4 +56,4 @@ fig.colorbar(image, ax=axes[:, 2], label="|correlation| of components", shrink=0
 plt.show()
 
 # %%
-# :doc:`/howto/compare` has the angles in feature space itself, and errors on held-out rows.
+# :doc:`/howto/compare` covers the angles in feature space itself, and errors on held-out rows.

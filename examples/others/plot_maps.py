@@ -2,7 +2,7 @@
 Four maps of the same digits
 ============================
 
-For a picture in two dimensions kernel PCA is not the first choice: t-SNE and Isomap are made for
+For a picture in two dimensions, kernel PCA is not the first choice: t-SNE and Isomap are made for
 that. What they lack is the rest: scores of new rows, a way back, and shares of variance.
 """
 
@@ -43,8 +43,8 @@ plt.show()
 # *Trust* measures whether neighbours on the map are neighbours among the images; the second number
 # says how often the nearest five on the map give the right digit. t-SNE wins both.
 #
-# Kernel PCA does not stop at two. Its further components carry the classes, and they exist for rows
-# that come later:
+# Kernel PCA does not stop at two components. The others carry the classes, and they can be computed
+# for new rows:
 
 Z = KernelPCA(32).fit_transform(X)
 for name, rows in {"kernel PCA, 32 components": Z, "the images themselves": X}.items():

@@ -3,12 +3,12 @@ Images without flattening
 =========================
 
 :class:`~mercer.alternatives.MultilinearPCA` has one small factor for the rows of an image and one
-for its columns, where PCA has an image for every component. At the same error it needs fewer
+for its columns, whereas PCA has an image for every component. For the same error it needs fewer
 numbers.
 """
 
 # %%
-# The data are 400 pictures of 32 × 32 pixels, with two soft blobs each, anywhere.
+# The data are 400 pictures of 32 × 32 pixels, each with two soft blobs at random places.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -30,8 +30,8 @@ images = np.array([blob() + blob() for _ in range(400)])
 flat = images.reshape(400, -1)
 
 # %%
-# For every shape of the core, the table shows the variance that is lost, and how many components
-# PCA needs to lose no more. Numbers are counted for the model and the codes together.
+# For cores of several sizes, we compute the variance that is lost, and how many components PCA
+# needs to lose no more. The numbers to be stored are counted for the model and the codes together.
 
 share = np.cumsum(PCA().fit(flat).explained_variance_ratio_)
 lost, ours, theirs = [], [], []

@@ -8,8 +8,8 @@ needs a width and a number of components.
 """
 
 # %%
-# There are four shapes with noise of 0.1. The true curve is drawn in grey; each title has the mean
-# squared distance to it, and the share of it that the points cover.
+# There are four shapes with noise of 0.1. The true curve is drawn in grey; each title gives the
+# mean squared distance to it, and the share of it that the points cover.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -59,8 +59,8 @@ for line, (name, (data, closed, q)) in zip(axes, shapes.items(), strict=True):
 plt.show()
 
 # %%
-# The code of a principal curve is an arc length: distances along the curve, in the units of the
-# data. Scores of kernel PCA are waves along the half circle, shorter for later components; only
+# A principal curve encodes a point as an arc length: its distance along the curve, in the units of
+# the data. Kernel PCA scores are waves along the half circle, shorter for later components; only
 # together do they determine the place.
 
 data = shapes["half circle"][0]

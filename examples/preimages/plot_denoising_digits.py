@@ -2,13 +2,13 @@
 Noise that the model has not seen
 =================================
 
-A model is fitted to clean digits and asked about noisy ones. Noise moves an image away from *all*
+A model is fitted to clean digits and applied to noisy ones. Noise moves an image away from *all*
 training images, so its kernel row shrinks as a whole; centring then pulls its projection towards
 the mean. ``match_noise=True`` rescales the row and removes this effect.
 """
 
 # %%
-# The model learns from half of the digits. The others are disturbed in two ways: by Gaussian noise,
+# The model learns from half of the digits. The others are corrupted in two ways: by Gaussian noise,
 # and by speckle that turns a third of the pixels black or white.
 
 import matplotlib.pyplot as plt

@@ -8,8 +8,8 @@ are projected onto a few kernel principal components and brought back to the pla
 
 # %%
 # The closer the restored points lie to the curve, the better; but a method that collapses all
-# points to a few spots would also come close. So the share of the curve that they cover stands
-# beside the mean squared distance.
+# points to a few spots would also come close. So each title gives the mean squared distance and the
+# share of the curve that the points cover.
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -44,7 +44,7 @@ for name, missing in hidden.items():
     )
 
 # %%
-# Each pair of lines shows what is given (with missing pixels in colour), and the filled-in image.
+# Each pair of rows shows what is given (with missing pixels in colour), and the filled-in image.
 
 shown = range(12)
 fig, axes = plt.subplots(7, len(shown), figsize=(10, 6.2), layout="constrained")

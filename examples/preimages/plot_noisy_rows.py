@@ -2,10 +2,10 @@
 Only noisy rows
 ===============
 
-Nobody has a clean version of these digits: the noise is in the very rows that the model learns
-from. :meth:`~mercer.KernelPCA.tune` chooses the kernel's width, the number of components and the
-way back by an estimate of the error that is left, which needs no clean row. Here the clean rows are
-known, so that the estimate can be compared with the truth.
+Suppose that nobody has a clean version of these digits: the noise is in the very rows that the
+model learns from. :meth:`~mercer.KernelPCA.tune` chooses the kernel's width, the number of
+components and the way back by an estimate of the remaining error that needs no clean rows. Here the
+clean rows are in fact known, so the estimate can be compared with the truth.
 """
 
 # %%
@@ -28,8 +28,8 @@ restored = model.denoise(noisy)
 print(model.risk_)
 
 # %%
-# What ``tune`` could not see: the true error. Linear PCA gets the number of components that is best
-# *in truth*, which nobody could choose without the clean rows.
+# We now compute what ``tune`` could not see: the true error. Linear PCA gets the number of
+# components that is best *in truth*, which nobody could choose without the clean rows.
 
 
 def error(rows):
@@ -49,9 +49,9 @@ def project(q):
 linear = min((project(q) for q in range(1, 64)), key=error)
 
 # %%
-# ``tuning_.table`` holds the candidates that the search visited, each with its estimate. It skips
-# what is clearly bad, so for a whole grid we compute the estimate ourselves, by one random probe;
-# every candidate is fitted to the rows, and again to the rows with the probe.
+# ``tuning_.table`` contains the candidates that the search visited, each with its estimate. The
+# search skips what is clearly bad, so for a whole grid we compute the estimate ourselves, with one
+# random probe: every candidate is fitted to the rows, and again to the rows with the probe added.
 
 level = model.risk_.level.size
 probe = np.random.default_rng(1).choice([-1.0, 1.0], noisy.shape)
@@ -98,12 +98,12 @@ plt.show()
 # %%
 # On the line, the estimate equals the truth. The few candidates above it have the narrowest kernel,
 # whose pre-images jump between the rows: there the estimate errs on the side of caution. The chosen
-# candidate may lie below all others, because another way back was compared, too.
+# candidate may lie below all others, because other ways back were tried, too.
 
 best = min(true for _, true in cells + lines)
 print(f"{len(cells) + len(lines)} cells; chosen {error(restored):.2f}, best of them {best:.2f}")
 print(f"correlation of estimate and truth {np.corrcoef(np.transpose(cells + lines))[0, 1]:.3f}")
 
 # %%
-# :doc:`/learn/6_only_noisy_rows` and :doc:`/explanation/limits` say where the estimate cannot be
+# :doc:`/learn/6_only_noisy_rows` and :doc:`/explanation/limits` explain when the estimate cannot be
 # trusted.

@@ -2,9 +2,9 @@
 Where denoising pulls
 =====================
 
-The projection of a point away from the data has no exact pre-image: almost no place in feature
-space is the image of a row. Instead, the nearest row is found step by step. Arrows show where every
-point of the plane would end.
+The projection of a point away from the data has no exact pre-image: almost no point of feature
+space is the image of a row. Instead, the nearest row is found step by step. Arrows show where each
+point of the plane would end up.
 """
 
 # %%
@@ -43,7 +43,7 @@ ax.legend(loc="upper left")
 plt.show()
 
 # %%
-# The last pictures show noisy points before and after, with the squared distance to the true
+# Finally, here are noisy points before and after denoising, with the squared distance to the true
 # spiral.
 
 fresh = spiral[:150] + 0.15 * rng.standard_normal((150, 2))

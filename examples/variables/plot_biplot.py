@@ -8,8 +8,8 @@ they are valid.
 """
 
 # %%
-# This is the map of three kinds of wine. An arrow shows what one standard deviation of a variable
-# does *near its foot*.
+# This is a map of three kinds of wine. Each arrow shows what one standard deviation of a variable
+# does *near the foot of the arrow*.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -27,8 +27,9 @@ BiplotDisplay.from_estimator(model, wine, y=data.target_names[data.target])
 plt.show()
 
 # %%
-# How much do they bend? For each variable, the length of its mean arrow is divided by the mean
-# length of its arrows; the result is 1 if they point the same way everywhere, as in linear PCA.
+# How much do the components bend? For each variable, the length of its mean arrow is divided by the
+# mean length of its arrows; the result is 1 if they point the same way everywhere, as in linear
+# PCA.
 
 slopes = model.sensitivity(wine)[:, :2]  # rows × components × variables
 straight = np.linalg.norm(slopes.mean(axis=0), axis=0) / np.linalg.norm(slopes, axis=1).mean(axis=0)

@@ -25,7 +25,7 @@ RelevanceDisplay.from_estimator(model, X, kind="heatmap")
 plt.show()
 
 # %%
-# The next rows are thirty measurements of cell nuclei. Component 3 is texture and nothing else.
+# The next data are thirty measurements of cell nuclei. Component 3 is texture and nothing else.
 
 data = load_breast_cancer(as_frame=True)
 cells = StandardScaler().set_output(transform="pandas").fit_transform(data.data)

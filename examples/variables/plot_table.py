@@ -7,7 +7,7 @@ out.
 """
 
 # %%
-# The rows are flats in a town that does not exist. The price depends on size, quarter and age in a
+# The rows are flats in a fictitious town. The price depends on size, quarter and age in a
 # non-linear way; the id means nothing, and some cells are empty.
 
 import matplotlib.pyplot as plt
@@ -38,7 +38,7 @@ model = TableModel(KernelPCA(10)).fit(known)
 print("\n".join(model.encoder_.describe()))
 
 # %%
-# A hundred flats that the model has not seen have empty cells. They are filled in, numbers and
+# A hundred flats that the model has not seen have empty cells. These are filled in, numbers and
 # categories alike, with values that could occur in the table.
 
 given = new.copy()

@@ -2,8 +2,9 @@
 How certain are the components?
 ===============================
 
-Another sample of as many rows would have given other components. Resampling shows which of them
-would come back, and which only mix with their neighbours: those should not be given a name.
+Another sample of the same size would have given different components. Resampling shows which of
+them would come back, and which merely mix with their neighbours: the latter should not be given
+names.
 """
 
 # %%
