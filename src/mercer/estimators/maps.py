@@ -366,9 +366,15 @@ def _checked_embedder(embedder: Any) -> Any:
 
 def _check_index(X: Any, Z: Any) -> None:
     """Frames of pandas with the same labels in another order would be paired wrongly."""
-    ours, theirs = (getattr(getattr(table, "index", None), "tolist", list)() for table in (X, Z))
+    ours, theirs = (_labels_of(table) for table in (X, Z))
     if len(ours) == len(theirs) and ours != theirs and set(ours) == set(theirs):
         raise DataError("X and Z have the same index in different orders; give Z.loc[X.index].")
+
+
+def _labels_of(table: Any) -> list[Any]:
+    """The labels of the rows of a frame of pandas; nothing of anything else."""
+    labels: list[Any] = getattr(getattr(table, "index", None), "tolist", list)()
+    return labels
 
 
 def _checked_rate(coverage: float) -> float:
