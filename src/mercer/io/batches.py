@@ -63,6 +63,7 @@ def from_batches(
     (500, 2)
     >>> KernelPCA(3).fit(rows).transform(rows).shape
     (500, 3)
+    >>> database.close()
     """
     if not callable(make):
         raise DataError(
