@@ -51,10 +51,10 @@ def as_json(value: Any) -> bool:
 
     So that ``if not as_json(facts):`` goes on with words for people.
     """
-    answer = bool(asked_for("json"))
-    if answer:
+    is_asked = bool(asked_for("json"))
+    if is_asked:
         print(json.dumps(value, indent=2, default=plain_value, ensure_ascii=False))  # noqa: T201
-    return answer
+    return is_asked
 
 
 def summary(title: str, lines: Mapping[str, str]) -> None:
@@ -199,13 +199,13 @@ def _lines_of_fit(facts: dict[str, Any], size: str) -> dict[str, str]:
     return lines
 
 
-def _describe_rule(model: Estimator, rule_of_user: Any) -> str:
-    if rule_of_user is None and isinstance(model, Detector):
+def _describe_rule(model: Estimator, components: Any) -> str:
+    if components is None and isinstance(model, Detector):
         from mercer.novelty.score import default_rule
 
         default = default_rule(model.measure, contaminated=model.contamination is not None)
         return f"auto: {default.describe()}"
-    rule = as_rule(rule_of_user)
+    rule = as_rule(components)
     return f"asked for {rule.describe()}" if rule.is_request else f"by rule: {rule.describe()}"
 
 

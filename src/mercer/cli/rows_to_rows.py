@@ -241,18 +241,18 @@ def sample(model: str, count: int, label: str | None, seed: int, output: Output)
     fitted = load_model(model, "sample")
     names, mixed = learnt.names_of(fitted), isinstance(fitted, learnt.OnTables)
     tables.check_output(output, names, labelled=mixed and not fitted.encoder_.is_numeric_)
-    class_of_rows = None if label is None else _class_of(learnt.of_vectors(fitted), label)
+    one_class = None if label is None else _class_of(learnt.of_vectors(fitted), label)
     with console.progress():
-        rows = fitted.sample(count, label=class_of_rows, random_state=seed)
+        rows = fitted.sample(count, label=one_class, random_state=seed)
     table, in_memory = mercer.io.Table, mercer.io.MemoryRows
     path, kind = output.path, tables.ending_of(output)
     made = frames.columns_table(rows, kind) if mixed else table(in_memory(np.asarray(rows), names))
     # There is no room for a column of classes among pure numbers, nor beside images.
-    if class_of_rows is not None and kind not in ("", ".npy", ".zarr"):
-        column = table(made.rows, {"label": np.full(count, class_of_rows)}).beside_of(made.names)
+    if one_class is not None and kind not in ("", ".npy", ".zarr"):
+        column = table(made.rows, {"label": np.full(count, one_class)}).beside_of(made.names)
         made = replace(made, beside={**made.beside, **column})
     tables.write_output(output, made)
-    alike = None if path is None else likeness(fitted, class_of_rows, seed, count)
+    alike = None if path is None else likeness(fitted, one_class, seed, count)
     facts = {"rows": count, "columns": len(made.names), **(alike or {})}
     tables.report(output, f"{count:,} new rows", **facts)
     if alike and not console.asked_for("json") and not console.asked_for("quiet"):

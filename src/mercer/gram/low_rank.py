@@ -57,8 +57,8 @@ class LowRank:
         V = np.empty((self.rows[-1].stop, Y.shape[1]))
         (factor,) = self.crew.lend([Y.astype(self.dtype)])
         parts = self.crew.map(_expanded, self.strips, [factor] * len(self.rows))
-        for part, part_of_v in zip(self.rows, parts, strict=True):
-            V[part] = part_of_v
+        for part, block in zip(self.rows, parts, strict=True):
+            V[part] = block
         if self.root_weight is not None:
             V *= self.root_weight[:, None]
         if self.direction is not None:

@@ -44,14 +44,14 @@ ENDINGS = (*TABLES, ".npy", ".npz", ".zip", ".mercer")
 MOST_IMAGES = 100_000
 
 
-def open_guessing(path: Path, fit_of: Wanted) -> Opened:
+def open_guessing(path: Path, request: Wanted) -> Opened:
     """A table in memory, as ``mercer fit`` opens it, with the column that colours the map.
 
-    ``fit_of.label`` names the one that is not learnt from, "" means none, and None the first of
+    ``request.label`` names the one that is not learnt from, "" means none, and None the first of
     few categories, which is learnt from as others are.
     """
-    model = MissingKernelPCA() if fit_of.model == "missing" else None
-    opened = Opening(choice=Choice(label=fit_of.label or None), model=model).of_file(path)
+    model = MissingKernelPCA() if request.model == "missing" else None
+    opened = Opening(choice=Choice(label=request.label or None), model=model).of_file(path)
     n, d = opened.table.rows.shape
     if n * d > MOST_NUMBERS:
         raise DataError(
@@ -59,7 +59,7 @@ def open_guessing(path: Path, fit_of: Wanted) -> Opened:
             "fit it by 'mercer fit', and explore the model."
         )
     table, encoder = opened.table.loaded(), opened.encoder
-    if fit_of.label is None and (guess := _first_classes(encoder)) is not None:
+    if request.label is None and (guess := _first_classes(encoder)) is not None:
         assert encoder is not None
         classes = encoder.decode(table.rows[:])[guess]
         known = ["" if value is None else str(value) for value in classes.tolist()]
@@ -174,7 +174,7 @@ def do(job: Job, show_plan: Callable[[dict[str, Any]], None] | None = None) -> b
     return True
 
 
-def open_upload(source: Path, fit_of: Wanted, folder: Path) -> Opened:
+def open_upload(source: Path, request: Wanted, folder: Path) -> Opened:
     """The rows of an upload, with their label; of a model its support points."""
     kind = source.suffix.lower()
     if kind == ".mercer":
@@ -187,16 +187,16 @@ def open_upload(source: Path, fit_of: Wanted, folder: Path) -> Opened:
         return Opened(Table(rows), None)
     if kind == ".zip":
         source = unpack_images(source, folder / "images")
-    return open_guessing(source, fit_of)
+    return open_guessing(source, request)
 
 
-def fit(opened: Opened, what: Wanted, title: str | None = None) -> tuple[Any, LiveModel]:
+def fit(opened: Opened, request: Wanted, title: str | None = None) -> tuple[Any, LiveModel]:
     """The fitted model, and the page of it with the rows of the table."""
     table, encoder = opened.table, opened.encoder
     rows = table.rows
     X = rows[:]
-    model = what.make(X).fit(MemoryRows(X, rows.columns))
-    if what.model == "missing":
+    model = request.make(X).fit(MemoryRows(X, rows.columns))
+    if request.model == "missing":
         X = model.impute(MemoryRows(X, rows.columns))
     look: dict[str, Any] = {"names": rows.columns, "title": title, "encoder": encoder}
     with nameless_rows():

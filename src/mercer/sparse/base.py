@@ -199,13 +199,13 @@ def null_spectra(rows: KernelRows, chosen: Selection) -> NullSpectra:
     def spectra(k: int, repeats: int) -> Array:
         if chosen.indices is None:
             raise DataError("parallel analysis needs rows as kernels; use another solver.")
-        spectra_of = np.zeros((repeats, k))
-        for line in spectra_of:
+        drawn = np.zeros((repeats, k))
+        for line in drawn:
             permuted = replace(rows, X=rows.data.permuted(rows.rng).rows)
             pool = Pool.of_columns(permuted.columns(chosen.indices), chosen.indices, permuted)
             values, _ = data_axes(rows.kernel, replace(chosen, pool=pool))
             line[: len(values)] = values[:k]
-        return spectra_of
+        return drawn
 
     return spectra
 

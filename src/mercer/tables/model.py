@@ -369,15 +369,15 @@ class TableModel(Estimator):
 
 def _filled(frame: Frame, name: str, values: Array) -> Array:
     """The column that was given, with other values where they are missing."""
-    column_of_frame = frame.columns[name]
-    missing = absent(column_of_frame)
+    original = frame.columns[name]
+    missing = absent(original)
     if not missing.any():
-        return column_of_frame
+        return original
     if name in frame.exact:
-        column_of_frame, values = (
+        original, values = (
             objects(as_list(frame.exact[name])),
             objects(map(int, np.rint(values))),
         )
-    column = column_of_frame.astype(np.promote_types(column_of_frame.dtype, values.dtype))
+    column = original.astype(np.promote_types(original.dtype, values.dtype))
     column[missing] = values[missing]
     return column

@@ -75,7 +75,7 @@ def joined(frames: Sequence[Frame], paths: Sequence[Path]) -> Frame:
     }
     long = {name for frame in frames for name in frame.exact}
     as_given = [frame.make(frame.columns) for frame in frames] if long else []
-    exact = {name: np.concatenate([columns_of[name] for columns_of in as_given]) for name in long}
+    exact = {name: np.concatenate([part[name] for part in as_given]) for name in long}
     return Frame(columns, first.container, dtypes, exact=exact)
 
 
