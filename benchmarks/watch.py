@@ -1,7 +1,7 @@
 """Alarms that hold what they promise: of single rows, of streams, and of batches.
 
-``python -m benchmarks watch [calibration|streams|batches]``: all three take about half an hour of
-one core. Times are those of the processor.
+``python -m benchmarks watch [calibration|streams|batches|losses]``: the first three take about half
+an hour of one core. Times are those of the processor. The last is in ``_watch_losses.py``.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from time import process_time
 import numpy as np
 from scipy.signal import lfilter
 
+from benchmarks import _watch_losses
 from benchmarks._watch_data import EMBEDDINGS, TABLES, Draw
 from mercer import KernelDrift, KernelNovelty
 from mercer.exceptions import MercerWarning
@@ -281,5 +282,6 @@ def dense(known: np.ndarray, batch: np.ndarray) -> float:
 def main() -> None:
     """The tables that were asked for, or all."""
     parts = {"calibration": calibration, "streams": streams, "batches": batches}
-    for name in sys.argv[2:] or parts:
+    parts["losses"] = _watch_losses.main
+    for name in [word for word in sys.argv[2:] if not word.startswith("-")] or parts:
         parts[name]()

@@ -135,6 +135,34 @@ def test_rows_that_do_not_hang_together_are_said(rng):
         ReweightedKernelPCA(KernelPCA(4), random_state=0).fit(X)
 
 
+@pytest.mark.parametrize("most", [3000, 400])
+@pytest.mark.parametrize("share", [0.4, 0.45])
+@pytest.mark.parametrize("data", DATA)
+def test_a_dense_group_of_fewer_than_half_is_not_taken_for_the_data(
+    data, share, most, rng, monkeypatch
+):
+    """A tight ball inside the cloud used to be trusted, and most of the data were left out."""
+    monkeypatch.setattr(trust, "MOST_GROWN", most)
+    X = data(rng)
+    rows = cluster(X, share, rng, far=0.5)
+    found = trusted_rows(rows, Gaussian())
+    assert found.trusted.all()
+    assert (found.dense >= len(X)).all()
+    assert len(found.dense) > 0.9 * share * min(most, len(rows))
+
+
+def test_two_plausible_groups_are_said_and_the_fit_is_the_plain_one(rng):
+    X = digits(rng)
+    rows = cluster(X, 0.4, rng, far=1.0)
+    model = ReweightedKernelPCA(KernelPCA(4), random_state=0)
+    with pytest.warns(
+        MercerWarning, match=r"plausible.*: 200 of 500 rows, such as 30\d, .* fitted"
+    ):
+        model.fit(rows)
+    plain = KernelPCA(4).fit(rows)
+    assert np.degrees(largest_angle(plain.subspace_, model.subspace_)) < 0.1
+
+
 def test_copies_and_objects():
     copies = np.repeat(np.arange(3.0)[:, None], 20, axis=0)
     assert trusted_rows(copies, Gaussian()).trusted.all()

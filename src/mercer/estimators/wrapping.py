@@ -147,8 +147,9 @@ class ReweightedKernelPCA(WrappingEstimator):
     -----
     Fewer than half of the rows may be scattered outliers. A group apart is left out, too, where it
     is tighter than its distance from the rest; if it is more than 15 % of the rows it may well be
-    data, and a warning says so. A group as near as the data's own gaps counts as data. Of more than
-    3,000 rows as many are drawn for the rounds, and a model of these weighs the others.
+    data, and a warning says so. A group as near as the data's own gaps counts as data; if it is
+    much denser than the others, a warning says so, too. Of more than 3,000 rows as many are drawn
+    for the rounds, and a model of these weighs the others.
 
     Examples
     --------

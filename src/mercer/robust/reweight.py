@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -129,6 +129,13 @@ class Reweighting:
                 f"together, which were fitted, and {n - kept.sum()} others, which have weight 0. "
                 "Look at both (weights_ == 0): a dense group may be the outliers"
             )
+        if len(dense := self.trust.dense):
+            such = ", ".join(map(str, dense[:3]))
+            return (
+                f"two groups are plausible as the data: {len(dense)} of "
+                f"{min(n, MOST_GROWN)} rows, such as {such}, lie much closer together than the "
+                "others. Both were fitted; leave out the one that is wrong"
+            )
         return None
 
 
@@ -220,7 +227,9 @@ def _distance(subspace: Subspace, X: RowsLike) -> Array:
 # half of the rows that has the other rows nearest is the start, because even a tight group has most
 # rows far away unless it is most of them. From there the trusted rows grow: a row enters when it
 # lies as close to trusted ones as these to each other (in the spirit of the forward search,
-# Atkinson & Riani 2000).
+# Atkinson & Riani 2000). A tight group *inside* the data may fill most of the start. Where the rows
+# that hang together in the end are fewer than half, they are such a group, and trust begins anew
+# among the others.
 
 
 #: The neighbour whose distance counts: one near row is chance.
@@ -258,6 +267,18 @@ class Trust:
     #: (n,), rows that are not trusted, but as close to each other as trusted ones: a group of
     #: its own
     grouped: Array
+    #: numbers of the rows among which trust would have grown, had they not been fewer than half
+    dense: Array
+    rounds: int
+
+
+class _Grown(NamedTuple):
+    """How far out rows lie from the trusted ones, in which units, and after how many rounds."""
+
+    middle: float
+    spread: float
+    excess: Array
+    grouped: Array
     rounds: int
 
 
@@ -276,12 +297,34 @@ def trusted_rows(X: RowsLike, kernel: Kernel) -> Trust:
     base = points.chosen(references)
     place = np.searchsorted(seen, references)
     D = _distances(points.take(seen), base, kernel)
-    size = max(len(references) // 2 + 1, min(NEIGHBOUR + 1, n))
-    # The distance to the middle one of all other rows.
-    central = np.argsort(np.median(D[place], axis=1), kind="stable")[:size]
-    trusted = np.zeros(len(seen), dtype=bool)
-    trusted[place[central]] = True
     near = _log_neighbour(D, place, np.ones(len(seen), dtype=bool), NEIGHBOUR)
+    trusted, grown = _grown(D, place, near, np.ones(len(place), dtype=bool))
+    core = trusted & (grown.excess <= REACH)
+    dense = seen[core] if 2 * core.sum() < len(seen) else seen[:0]
+    if len(dense):  # data are the majority, so trust begins anew among the others
+        trusted, grown = _grown(D, place, near, ~core[place])
+    middle, spread, excess, grouped, rounds = grown
+    if n > len(seen):
+        others = np.setdiff1d(np.arange(n), seen)
+        near, far = _neighbours(points.take(others), base, kernel, trusted[place])
+        there = _placed(near, far, middle, spread)
+        both = np.argsort(np.concatenate([seen, others]))
+        excess, grouped = (
+            np.concatenate(parts)[both] for parts in zip((excess, grouped), there, strict=True)
+        )
+        trusted = np.concatenate([trusted, there[0] <= REACH])[both] & ~grouped
+    trusted[_strays(excess, ~trusted & ~grouped, float(excess[trusted].max()))] = True
+    return Trust(trusted, excess, grouped, dense, rounds)
+
+
+def _grown(D: Array, place: Array, near: Array, among: Array) -> tuple[Array, _Grown]:
+    """Trusted rows, from the half of these references that has them nearest."""
+    allowed = np.flatnonzero(among)
+    size = max(len(allowed) // 2 + 1, min(NEIGHBOUR + 1, len(allowed)))
+    # The distance to the middle one of all other rows.
+    middles = np.median(D[np.ix_(place[allowed], allowed)], axis=1)
+    trusted = np.zeros(len(D), dtype=bool)
+    trusted[place[allowed[np.argsort(middles, kind="stable")[:size]]]] = True
     for rounds in range(1, MAX_ROUNDS + 1):  # noqa: B007  told in the result
         far = _log_neighbour(D, place, trusted, NEIGHBOUR)
         far = np.where(trusted, far, _log_neighbour(D, place, trusted, EDGE))
@@ -294,17 +337,7 @@ def trusted_rows(X: RowsLike, kernel: Kernel) -> Trust:
             break
         # Growing only: a row that entered lent others support, and may not leave them without.
         trusted = trusted | entering
-    if n > len(seen):
-        others = np.setdiff1d(np.arange(n), seen)
-        near, far = _neighbours(points.take(others), base, kernel, trusted[place])
-        there = _placed(near, far, middle, spread)
-        both = np.argsort(np.concatenate([seen, others]))
-        excess, grouped = (
-            np.concatenate(parts)[both] for parts in zip((excess, grouped), there, strict=True)
-        )
-        trusted = np.concatenate([trusted, there[0] <= REACH])[both] & ~grouped
-    trusted[_strays(excess, ~trusted & ~grouped, float(excess[trusted].max()))] = True
-    return Trust(trusted, excess, grouped, rounds)
+    return trusted, _Grown(middle, spread, excess, grouped, rounds)
 
 
 def _placed(near: Array, far: Array, middle: float, spread: float) -> tuple[Array, Array]:
