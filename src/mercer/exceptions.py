@@ -85,7 +85,8 @@ def argument(name: str, value: object) -> Remedy:
 
     line = io.StringIO()  # as the command line reads lists
     csv.writer(line, lineterminator="").writerow(value if isinstance(value, list) else [value])
-    typed = line.getvalue() if isinstance(value, list) else str(value)
+    shape = "x".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    typed = line.getvalue() if isinstance(value, list) else shape
     return Remedy(python, shell=f"--{_OPTIONS[name]} {shlex.quote(typed)}")
 
 

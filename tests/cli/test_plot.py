@@ -1,5 +1,7 @@
 """`mercer plot`: labels, options and the names in a picture."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -65,3 +67,44 @@ def test_numbers_as_labels_are_a_scale(mercer, model, train, tmp_path, monkeypat
     mercer("plot", "embedding", model, numbered, "--label", "kind", "-o", tmp_path / "e.png")
     assert len(drawn[0].points_) == 1
     assert drawn[0].label_name == "kind"
+
+
+def test_labels_with_gaps(mercer, train, tmp_path):
+    """A number that was missing made texts of a scale: "60 different texts"."""
+    from mercer.cli.plot import _as_numbers
+
+    assert np.isnan(_as_numbers(np.array(["1.5", "", "3"]))).tolist() == [False, True, False]
+    lines = train.read_text().splitlines()
+    lines[0], lines[1:] = f"{lines[0]},age", [f"{x},{i}.5" for i, x in enumerate(lines[1:])]
+    lines[4] = lines[4].rpartition(",")[0] + ","
+    data = tmp_path / "gaps.csv"
+    data.write_text("\n".join(lines) + "\n")
+    mercer("fit", data, "--drop", "kind", "-o", tmp_path / "m.mercer", "-q")
+    mercer("plot", "live", tmp_path / "m.mercer", data, "--label", "age",
+           "-o", tmp_path / "m.html")  # fmt: skip
+
+
+def test_the_page_knows_the_incomplete_table_of_the_fit(mercer, train, tmp_path):
+    """It said that the rows were new to a detector, and that none of them was flagged."""
+    lines = train.read_text().splitlines()
+    lines[3] = "," + lines[3].partition(",")[2]
+    data = tmp_path / "gaps.csv"
+    data.write_text("\n".join(lines) + "\n")
+    mercer("fit", data, "--model", "novelty", "-o", tmp_path / "m.mercer", "-q")
+    mercer("plot", "live", tmp_path / "m.mercer", data, "-o", tmp_path / "m.html")
+    page = (tmp_path / "m.html").read_text()
+    assert re.search('"tooKind": ?true', page)
+
+
+def test_a_live_page_takes_title_and_shape_or_refuses(mercer, model, train, tmp_path):
+    """They were ignored: images stood there as columns of numbers."""
+    live = ("plot", "live", model, train, "-o", tmp_path / "live.html", "--force")
+    mercer(*live, "--image-shape", "2x2", "--title", "Four numbers")
+    page = (tmp_path / "live.html").read_text()
+    assert re.search(r'"imageShape": ?\[2, ?2\]', page)
+    assert '"Four numbers"' in page
+    mercer.fails(
+        *live, "-q", "--image-shape", "3x2", status=3, words=["3x2 does not fit 4 columns"]
+    )
+    for option in (("--cmap", "gray"), ("--components", "2"), ("--positive", "left")):
+        mercer.fails(*live, *option, status=2, words=[option[0], "not with live"])

@@ -670,3 +670,24 @@ def test_many_points_are_a_density(opened, tmp_path, rng):
     near = away < 0.5
     assert np.median(faded[near]) < 0.6 * np.median(ink[near])
     assert (faded[near] > 100).sum() > 20
+
+
+def test_labels_with_gaps(opened, tmp_path):
+    """A missing number among the labels left the page empty."""
+    X, y = make_moons(60, noise=0.08, random_state=0)
+    heights = np.where(np.arange(60) == 7, np.nan, np.arange(60.0))
+    page = opened.visit(write_html(KernelPCA(4).fit(X), tmp_path / "m.html", labels=heights))
+    assert page.locator(".ml-legend").first.inner_text().split()[-1] == "58"
+    kinds = np.where(np.arange(60) == 7, None, np.array(["left", "right"], dtype=object)[y])
+    page = opened.visit(write_html(KernelPCA(4).fit(X), tmp_path / "k.html", labels=kinds))
+    assert page.locator(".ml-legend").first.inner_text().split() == ["left", "missing", "right"]
+
+
+def test_numbers_have_three_digits_or_are_whole(opened, tmp_path, rng):
+    """999.7 was 1.00e+3, beside 1000."""
+    X = rng.standard_normal((40, 4))
+    X[0], words = [999.7, -999.7, 999.4, 1000.2], ["1000", "-1000", "999", "1000"]
+    page = opened.visit(write_html(KernelPCA(2).fit(X), tmp_path / "m.html", X))
+    show(page, "table")
+    page.fill(".ml-search", "999.4") if page.locator(".ml-search").count() else None
+    assert page.locator(".ml-wide tbody tr td").all_inner_texts()[:4] == words

@@ -138,3 +138,39 @@ def test_embedding_of_pairs(digits, digits_model):
     few = y < 4
     names = np.array(["zero", "one", "two", "three"])[y[few]]
     return EmbeddingDisplay.from_estimator(digits_model, X[few], y=names, components=3).figure_
+
+
+def _named(display):
+    return [text.get_text() for text in display.ax_.get_legend().get_texts()]
+
+
+@pytest.mark.parametrize("nothing", [None, np.nan, ""])
+def test_rows_without_a_class_are_a_class_of_their_own(rng, nothing):
+    """None and NaN among texts ended in a TypeError; "" was a class without a name."""
+    X = rng.standard_normal((12, 3))
+    y = np.array(["a", "b", nothing] * 4, dtype=object)
+    display = EmbeddingDisplay.from_estimator(KernelPCA(2).fit(X), X, y)
+    assert _named(display) == [
+        "a",
+        "b",
+        "missing",
+    ]
+    years = np.array([70, 71, np.nan] * 4)  # whole numbers, which a gap makes floats
+    display = EmbeddingDisplay.from_estimator(KernelPCA(2).fit(X), X, years)
+    assert _named(display) == [
+        "70",
+        "71",
+        "missing",
+    ]
+    assert [len(part.get_offsets()) for part in display.points_] == [4, 4, 4]
+    display = EmbeddingDisplay.from_estimator(KernelPCA(2).fit(X), X, np.arange(12) % 2.0)
+    assert _named(display) == ["0", "1"]
+
+
+def test_rows_without_a_number_are_drawn_in_grey(rng):
+    X = rng.standard_normal((60, 3))
+    y = np.where(np.arange(60) == 7, np.nan, np.arange(60.0))
+    (points,) = EmbeddingDisplay.from_estimator(KernelPCA(2).fit(X), X, y).points_
+    colour = points.to_rgba(points.get_array())[7]
+    assert_allclose(colour, [0.75, 0.75, 0.75, 1.0])
+    assert len(points.get_offsets().compressed()) == 120

@@ -9,6 +9,7 @@ from shlex import quote
 from typing import Any
 
 import click
+import numpy as np
 
 import mercer
 from mercer._base.optional import require
@@ -127,7 +128,7 @@ def plot(
         raise Failure(f"'{model}' holds a map of another tool; draw it as trust, or as live.")
     with console.progress():
         if kind == "live":
-            drawn = _page(fitted, data, reading, Path(data or model).name)
+            drawn = _page(fitted, data, reading, style, Path(data or model).name)
         else:
             figure = _draw(kind, fitted, data, reading, style)
             if style.title is not None:
@@ -220,22 +221,26 @@ def _options(kind: str, takes: Any, style: Style) -> dict[str, Any]:
 
 def _as_numbers(labels: Targets) -> Any:
     """Labels that are all numbers as such, so that many of them become a scale."""
+    if labels is None or labels.dtype.kind in "iu":
+        return labels
     try:
-        return labels if labels is None or labels.dtype.kind in "iu" else labels.astype(float)
+        return np.where(labels == "", "nan", labels).astype(float)
     except ValueError:
         return labels
 
 
-def _page(fitted: Estimator, data: str | None, reading: Reading, title: str) -> bytes:
+def _page(fitted: Estimator, data: str | None, reading: Reading, style: Style, name: str) -> bytes:
     """The live page of a model, and of the rows where they are given."""
     from mercer.live.page import page_of
     from mercer.plots._tables import nameless_rows
 
     names = learnt.names_of(fitted)
-    look = {"names": names, "encoder": vars(fitted).get("encoder_"), "title": title}
+    images = _options("live", ("image_shape",), style).get("image_shape")
+    images = images or mercer.io.image_shape(names)
+    encoder = vars(fitted).get("encoder_")
+    look = {"names": names, "encoder": encoder, "title": style.title or name}
     with tables.open_if_named(data, reading, fitted) as table, nameless_rows():
-        rows, labels = (None, None) if table is None else (table.rows[:], table.label)
-        images = mercer.io.image_shape(names)
+        rows, labels = (None, None) if table is None else (table.rows, _as_numbers(table.label))
         return page_of(learnt.of_vectors(fitted), rows, labels, images, **look).encode()
 
 

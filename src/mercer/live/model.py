@@ -20,7 +20,7 @@ from mercer.model import Subspace, names_of
 from mercer.model.model import Detector, Reversible
 from mercer.model.subspace import project_onto
 from mercer.novelty import Conformal
-from mercer.plots._base import check_labels, model_to_draw, rows_of, shape_of_image
+from mercer.plots._base import check_labels, class_name, model_to_draw, rows_of, shape_of_image
 from mercer.points.source import MemoryRows
 from mercer.preimage import Smoother
 from mercer.tables import Category, Date, TableEncoder, TableModel
@@ -336,7 +336,7 @@ def _labels(labels: Targets, n: int) -> tuple[dict[str, Any], dict[str, Array]]:
         return {"classes": None}, {}
     kinds, codes = np.unique(y.astype(str) if y.dtype == object else y, return_inverse=True)
     if len(kinds) <= MOST_CLASSES:
-        return {"classes": [str(kind) for kind in kinds]}, {"codes": codes.astype(np.uint8)}
+        return {"classes": [class_name(kind) for kind in kinds]}, {"codes": codes.astype(np.uint8)}
     if y.dtype.kind not in "fiu":
         raise DataError(
             f"labels has {len(kinds)} different texts; give at most {MOST_CLASSES} classes, "

@@ -202,14 +202,26 @@ def check_labels(y: Targets, n: int, name: str = "y") -> Array | None:
         raise DataError(
             f"{name} has shape {labels.shape}, and there are {n} rows; give one label per row."
         )
-    return labels
+    return labels if is_scale(labels) else _with_missing(labels)
+
+
+def _with_missing(labels: Array) -> Array:
+    """Classes, where rows without one are a class of their own."""
+    texts = np.array([class_name(label) for label in labels.tolist()])
+    missing = np.isin(texts, ["", "nan", "None", "NaT", "<NA>"])
+    return np.where(missing, "missing", texts) if missing.any() else labels
 
 
 def classes_of(labels: Array | None) -> list[tuple[str | None, Any]]:
     """Name and rows of each class; all rows, without a name, where there are none."""
     if labels is None:
         return [(None, slice(None))]
-    return [(str(name), labels == name) for name in np.unique(labels)]
+    return [(class_name(label), labels == label) for label in np.unique(labels)]
+
+
+def class_name(label: Any) -> str:
+    """What a class is called; 3, not 3.0, for numbers that a file or a gap has made floats."""
+    return f"{label:g}" if isinstance(label, float | np.floating) else str(label)
 
 
 def groups_of(
@@ -217,7 +229,10 @@ def groups_of(
 ) -> list[tuple[str | None, Any, dict[str, Any]]]:
     """Name, rows and look of each class; all rows at once where there are none, or a scale."""
     if is_scale(labels):
-        return [(None, slice(None), {"c": labels, "cmap": cmap})]
+        from matplotlib import colormaps
+
+        colours = colormaps[cmap].with_extremes(bad="0.75")
+        return [(None, slice(None), {"c": labels, "cmap": colours, "plotnonfinite": True})]
     groups = []
     for k, (name, rows) in enumerate(classes_of(labels)):
         # Another shape for each class, and other pairs of colour and shape after the last colour.

@@ -165,7 +165,7 @@ export function formatNumber(value) {
   if (!Number.isFinite(value)) return "–";
   if (Number.isInteger(value) && Math.abs(value) < 1e6) return String(value);
   const size = Math.abs(value);
-  if (size >= 1000 && size < 1e6) return String(Math.round(value));
+  if (size >= 999.5 && size < 1e6) return String(Math.round(value));
   const text = size >= 1e5 || size < 1e-3 ? value.toExponential(2) : value.toPrecision(3);
   return text.includes("e") ? text : String(Number(text));
 }

@@ -91,7 +91,10 @@ export function colourPoints(model, by, flagged = []) {
     return { rgba, legend: { kind: "plain" } };
   }
   const [low, high] = edges(values);
-  for (let i = 0; i < model.n; i++) paint(i, scaleColour((values[i] - low) / (high - low || 1)));
+  const colour = (value) => scaleColour((value - low) / (high - low || 1));
+  for (let i = 0; i < model.n; i++) {
+    paint(i, Number.isFinite(values[i]) ? colour(values[i]) : rgb(FLAGS[0]));
+  }
   const day = (time) => new Date(time).toISOString().slice(0, 10);
   const ends = kind === "date" ? { low: day(low), high: day(high) } : { low, high };
   const word = title ?? wordsFor(model)[by];
@@ -112,7 +115,7 @@ function valuesFor(model, by, column) {
 
 /** All but the outermost hundredths: one stray value must not swallow the colours. */
 function edges(values) {
-  const some = Float64Array.from(values).sort();
+  const some = Float64Array.from(values).filter(Number.isFinite).sort();
   const at = (share) => some[Math.round(share * (some.length - 1))];
   return [at(0.01), at(0.99)];
 }
