@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
 import mercer
 from mercer import KernelPCA
@@ -19,6 +20,7 @@ from mercer.gram import (
 )
 from mercer.io import MemoryRows
 from mercer.kernels import Cosine, Gaussian, Linear, Polynomial
+from mercer.landmarks import KMeans
 from mercer.points import Vectors
 from mercer.solvers import Dense, Landmarks
 
@@ -56,6 +58,33 @@ def test_landmarks_at_which_the_kernel_is_zero():
             KernelPCA(1, kernel=Cosine(), solver=Landmarks(50, select=select), random_state=0).fit(
                 X
             )
+
+
+def test_few_centres_settle_where_that_is_better():
+    X = load_digits().data[:600] / 16
+    exact = KernelPCA(5, solver=Dense()).fit(X)
+
+    def error(select, seed):
+        solver = Landmarks(20, select=select)
+        model = KernelPCA(5, kernel=exact.kernel_, solver=solver, random_state=seed).fit(X)
+        return np.abs(model.eigenvalues_ / exact.eigenvalues_ - 1).max()
+
+    usual, short, long = (
+        np.mean([error(select, seed) for seed in range(5)])
+        for select in ("kmeans", KMeans(), KMeans(steps=20))
+    )
+    assert usual < 0.8 * short
+    assert usual < 1.05 * long
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("seed", range(5))
+def test_a_sample_in_which_nothing_varies_does_not_choose(seed, rng, monkeypatch):
+    monkeypatch.setattr("mercer.solvers.landmarks.FEWEST_CHECKED", 5)
+    monkeypatch.setattr("mercer.solvers.landmarks.MOST_CHECKED", 5)
+    X = np.vstack([np.zeros((300, 2)), rng.standard_normal((20, 2))])
+    solver = Landmarks(40)
+    assert KernelPCA(2, kernel=Linear(), solver=solver, random_state=seed).fit(X).n_components_ == 2
 
 
 @pytest.mark.parametrize("center", [True, False])

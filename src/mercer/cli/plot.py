@@ -111,6 +111,9 @@ def plot(
 ) -> None:
     """Draw a picture of MODEL, of the rows in DATA where they are given.
 
+    Two components keep few neighbours together. To see groups, make a map by UMAP or t-SNE, and
+    fit with --map.
+
     Needs matplotlib (pip install matplotlib); live needs nothing more.
     """
     endings = (".html",) if kind == "live" else ENDINGS
@@ -267,7 +270,8 @@ def explore(
 ) -> None:
     """Explore DATA or a MODEL in the browser, or files that you drop on the page.
 
-    With --map, and of a model that was fitted with it, the page is a file beside, named by the
+    Two components keep few neighbours together; with --map the page shows a map that UMAP or t-SNE
+    has made. Then, and of a model that was fitted with it, the page is a file beside, named by the
     data: it needs no server.
 
     Only this machine can reach the page, and only with the token in its address. Stop with Ctrl-C.

@@ -39,6 +39,11 @@ class EmbeddingDisplay(base.Display):
         One for each class and panel, panel by panel.
     new_points_ : list of artists
         One for each panel.
+
+    See Also
+    --------
+    mercer.MapModel : two components keep few neighbours together; a map by UMAP or t-SNE keeps
+        more, and this model leads from it to the rows and back.
     """
 
     scores: Array

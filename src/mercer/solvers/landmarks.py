@@ -12,10 +12,10 @@ from mercer._base.config import with_parameters
 from mercer._base.machine import n_threads
 from mercer._base.numbers import check_count, fixed_rng
 from mercer._base.registry import by_name
-from mercer._base.types import Array
+from mercer._base.types import Array, Rows
 from mercer.exceptions import DataError
-from mercer.gram import Checkpoint, LandmarkFeatures, sum_features
-from mercer.landmarks import Given, LandmarkRule
+from mercer.gram import Checkpoint, ChunkSums, LandmarkFeatures, sum_features
+from mercer.landmarks import Given, KMeans, LandmarkRule
 from mercer.model.model import Model, Report
 from mercer.points import Points
 from mercer.solvers.audit import audit_rows, audited
@@ -36,6 +36,8 @@ FEWEST_CHECKED, MOST_CHECKED = 700, 2000
 HIDDEN = 0.1
 #: Products in a pass from which on float32 saves more than a hundredth of a second.
 WORTH = 2e8
+#: Of so few landmarks the second choice is k-means after so many steps, which then cost little.
+FEW, SETTLED = 50, 20
 
 
 @with_parameters
@@ -47,9 +49,9 @@ class Landmarks(Solver):
     m : int, default=1000
         Number of landmarks. The error falls quickly with m; ``report_`` estimates it.
     select : str, LandmarkRule or (m, d) array, default="kmeans"
-        ``"kmeans"`` (a randomly pivoted Cholesky start, then two Lloyd steps: measured best),
-        ``"rpcholesky"``, ``"uniform"``, a rule of :mod:`mercer.landmarks`, or the points
-        themselves.
+        ``"kmeans"`` (a randomly pivoted Cholesky start, then two Lloyd steps: measured best; up to
+        50 landmarks twenty steps, if the estimated error is smaller), ``"rpcholesky"``,
+        ``"uniform"``, a rule of :mod:`mercer.landmarks`, or the points themselves.
     checkpoint : path, optional
         A file that keeps the state of the pass. A fit that was stopped, even by a kill or a power
         cut, continues from there when it is called again, with the same result to the last bit. The
@@ -95,8 +97,7 @@ class Landmarks(Solver):
         choosing, checking = map(fixed_rng, seeds)
         pool, sample = _samples(problem, self.m, choosing, checking)
         if checkpoint is None or checkpoint.landmarks is None:
-            m = min(self.m, problem.n)
-            landmarks = as_landmark_rule(self.select).select(problem.kernel, pool.rows, m, choosing)
+            landmarks = self._choose(problem, pool.rows, sample, choosing)
         else:
             landmarks = checkpoint.landmarks
         leading = problem.rule.guess(min(self.m, problem.rank_limit))
@@ -124,6 +125,18 @@ class Landmarks(Solver):
         n, m = problem.n, min(check_count("m", self.m), problem.n)
         return (n * m * (2 * problem.d + m) / SUMS + m**3 / LAPACK) / n_threads()
 
+    def _choose(
+        self, problem: Problem, rows: Rows, sample: Sample, rng: np.random.Generator
+    ) -> Rows:
+        """By the rule; a few centres by the better of a few Lloyd steps and many."""
+        kernel, m = problem.kernel, min(self.m, problem.n)
+        landmarks = as_landmark_rule(self.select).select(kernel, rows, m, rng)
+        is_usual = isinstance(self.select, str) and self.select == "kmeans"
+        if not is_usual or not kernel.takes_vectors or m > FEW or m == problem.n:
+            return landmarks
+        settled = KMeans(steps=SETTLED).select(kernel, rows, m, rng)
+        return min(landmarks, settled, key=lambda chosen: _estimated(chosen, problem, sample))
+
     def _open_checkpoint(self, problem: Problem) -> Checkpoint | None:
         if self.checkpoint is None:
             return None
@@ -143,6 +156,19 @@ def _model(
     """From one pass over the rows."""
     sums = sum_features(features, problem.points, problem.weight, checkpoint)
     return LandmarkModel.of(features, sums, problem.center, problem.n)
+
+
+def _estimated(landmarks: Rows, problem: Problem, sample: Sample) -> float:
+    """The largest error of a component that these landmarks leave, by the sample alone."""
+    count = problem.rule.guess(min(len(landmarks), problem.rank_limit))
+    features = LandmarkFeatures(problem.kernel, landmarks, problem.dtype, count)
+    sums = ChunkSums(features, sample.weight)(slice(0, len(sample.rows)), sample.rows.rows)
+    try:
+        model = LandmarkModel.of(features, sums, problem.center, problem.n)
+    except DataError:  # all rows may vary where those of the sample do not
+        return np.inf
+    model = model.leading(problem.rule.count(model.values, model.trace) or len(model.values))
+    return float(Errors.of(model, sample, np.zeros(len(model.values))).truncated.max())
 
 
 def _in_single(
