@@ -51,6 +51,8 @@ from mercer.live.worker import Job, do
 assert do(Job(Path("rows.csv"), "rows.csv", Path("made"), Wanted("")))
 """
 TO_HTML = f"{READ}mercer.load('bare.mercer').to_html('page.html', X)"
+#: As many components as landmarks allow: the scores of all rows on them would take 800 MB.
+WIDE = f"{READ}{FIT.replace('64', '999')}.to_html('page.html', X)"
 
 _MERCER = ("-m", "mercer")
 #: Each name: what runs, and what stands beside it.
@@ -66,6 +68,7 @@ CALLS: dict[str, tuple[tuple[str, ...], str | None]] = {
         None,
     ),
     "to_html": (("-c", TO_HTML), None),
+    "to_html, 999 components": (("-c", WIDE), None),
 }
 
 

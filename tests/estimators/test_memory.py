@@ -5,9 +5,11 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from mercer import GenerativeKernelPCA, RKMClassifier
+from mercer import GenerativeKernelPCA, KernelPCA, RKMClassifier
 from mercer.generative import LeastSquaresMachine
 from mercer.kernels import Gaussian
+from mercer.live import describe
+from mercer.solvers import Landmarks
 
 MEGABYTE = 1 << 20
 
@@ -71,3 +73,16 @@ def test_a_warm_generator_does_no_work_of_all_pairs(evaluated, preimage):
     peak = peak_bytes(lambda: model.generate(H))
     assert evaluated[0] <= 2 * n
     assert peak < 8 * n * n / 10
+
+
+def test_a_page_holds_no_scores_of_all_rows_on_all_components(many_rows):
+    """Of 100,000 rows and 1,000 components they took 1.8 GB, to show ten of them."""
+    rows = many_rows[:, :3]
+    model = KernelPCA(300, solver=Landmarks(400), random_state=0).fit(rows)
+    arrays = {}
+    peak = peak_bytes(lambda: arrays.update(describe(model, rows).arrays))
+    assert peak < 40 * MEGABYTE < len(rows) * 301 * 8
+    Z, error = model.subspace_.scores_and_residual(rows)
+    assert arrays["scores"].shape == (20_000, 50)
+    np.testing.assert_allclose(arrays["scores"], Z[:, :50], atol=1e-6)
+    np.testing.assert_allclose(arrays["error"], error, atol=1e-6)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer._base.machine import blocks
 from mercer._base.numbers import fixed_rng, shortened
 from mercer._base.types import Array, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError, KernelError, MercerWarning, warn
@@ -57,6 +58,8 @@ LARGEST = 2_000_000
 LANDMARKS = 500
 #: Kernel values (rows times support points) that exact scores may take: some ten seconds.
 MOST_VALUES = 1_000_000_000
+#: Rows whose scores on all components are in memory at a time.
+BLOCK = 4096
 
 
 def thin(subspace: Subspace, largest: int = LARGEST) -> tuple[Subspace, str | None]:
@@ -85,10 +88,24 @@ def thin(subspace: Subspace, largest: int = LARGEST) -> tuple[Subspace, str | No
     return small, note
 
 
+def _scored(
+    model: Estimator, subspace: Subspace, rows: Array, q: int
+) -> tuple[Array, Array, Array]:
+    """The first scores of all rows, q at most, their residuals, and how new they are."""
+    shown = min(q, max(2, MOST_SCORES // len(rows)))
+    parts = []  # block by block: the scores of many rows on many components are gigabytes
+    for part in blocks(len(rows), BLOCK):
+        Z, error = subspace.scores_and_residual(rows[part])
+        novelty = model.score_.combined(Z, error) if isinstance(model, Detector) else error
+        parts.append((Z[:, :shown].copy(), error, novelty))
+    Z, error, novelty = map(np.concatenate, zip(*parts, strict=True))
+    return Z, error, novelty
+
+
 def novelty_facts(
-    model: Estimator, subspace: Subspace, Z: Array, error: Array, *, seen: bool, complete: bool
+    model: Estimator, subspace: Subspace, novelty: Array, *, seen: bool, complete: bool
 ) -> tuple[dict[str, Any], dict[str, Array]]:
-    """The score ``Σ a_k z_k² + ρ r`` of rows with scores Z and residuals ``error``, and p-values.
+    """The score ``Σ a_k z_k² + ρ r``, what it is of the rows (``novelty``), and p-values.
 
     A :class:`~mercer.KernelNovelty` brings its own score and its held-out rows. Rows that it has
     ``seen`` would get scores that are too small; if they were ``complete``, they get those that
@@ -99,16 +116,16 @@ def novelty_facts(
     rows: Array = np.arange(0)
     if isinstance(model, Detector):
         inside, outside, rate = model.score_.inside, model.score_.outside, model.false_alarm_rate
-        novelty, held_out, fair = Z**2 @ inside + outside * error, True, model.conformal_
+        held_out, fair = True, model.conformal_
         if complete:
             rows = vars(model).get("calibration_rows_", rows)  # not in a model file
             ranks = np.rint(len(rows) * vars(model).get("calibration_p_values_", 0.0))
             novelty[rows] = np.sort(fair.scores)[len(rows) - np.asarray(ranks, dtype=int)]
     else:
         inside, outside, rate = np.zeros(subspace.n_components), 1.0, 0.05
-        novelty, held_out = error, not seen
+        held_out = not seen
         eps = float(np.finfo(subspace.coef.dtype).eps)
-        fair = Conformal.of(error, slack=64 * eps * float(np.abs(error).max()))
+        fair = Conformal.of(novelty, slack=64 * eps * float(np.abs(novelty).max()))
     facts = {
         "inside": [float(a) for a in inside],
         "outside": float(outside),
@@ -216,9 +233,9 @@ def describe(
     shift = np.broadcast_to(shift, small.support.shape[1:]).astype(np.float64)
     # The p-values of a detector are a promise, whatever they cost.
     exact = isinstance(model, Detector) or len(rows) * full.n_support <= MOST_VALUES
-    Z, error = (full if exact else small).scores_and_residual(rows)
+    Z, error, novelty = _scored(model, full if exact else small, rows, small.n_components)
     seen, complete = (learnt.was_fitted_to(of, rows) for of in (original, X))
-    novelty, judged = novelty_facts(model, full, Z, error, seen=seen, complete=complete)
+    judgement, judged = novelty_facts(model, full, novelty, seen=seen, complete=complete)
     stream, played = _stream(model, rows, seen)
     pictures, shape = _pictures(images, rows)
     back = model.preimage_ if isinstance(model, Reversible) else None
@@ -241,7 +258,7 @@ def describe(
         "median": _median(rows),
         "imageShape": None if shape is None else list(shape),
         "limits": _limits(rows),
-        "novelty": novelty,
+        "novelty": judgement,
         **stream,
         "notes": [] if note is None else [note],
     }
@@ -281,9 +298,7 @@ def _row_arrays(
 ) -> dict[str, Array]:
     """Scores and errors of all rows; the rows themselves unless they are the support, or many."""
     n, d = rows.shape
-    q = min(Z.shape[1], small.n_components)
-    shown = max(min(q, MOST_SCORES // n), min(q, 2))
-    arrays = {"scores": Z[:, :shown], "error": error}
+    arrays = {"scores": Z, "error": error}
     if rows is not small.support and not np.array_equal(rows, small.support):
         # Where the support lies: a pre-image from scores alone begins at the nearest of its points.
         names = "supportScores", "supportResidual"
