@@ -31,6 +31,8 @@ ROOT = Path(__file__).resolve().parents[1]
 D, K = 64, 20
 #: Vectors of a pass and of a whole search space, as Davidson takes them for 20 components.
 B, S = 36, 200
+#: Rows of a partition of the collection.
+PART = 10_000
 #: Where the model is fitted, and where it is asked.
 FITTED, ASKED = (12_000, 20_000), 30_000
 #: Bytes a second between two machines, and of memory on a client.
@@ -236,18 +238,36 @@ def _child(way: str, n: int, checkpoint: str) -> Run:
             list(pool.map(_warm, range(4 * int(count))))
             pca.set_params(solver__executor=pool)
             return _timed(pca, rows, list(pool._processes))
-    import dask.array as da
     from distributed import Client, LocalCluster
 
     options = {"n_workers": int(count), "threads_per_worker": 1, "dashboard_address": None}
-    with LocalCluster(**options) as cluster, Client(cluster) as client:
-        list(client.map(_warm, range(4 * int(count)), pure=False))
-        pids = list(client.run(_pid).values())
-        rows = da.from_array(rows, chunks=(10_000, D))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        LocalCluster(**options) as cluster,
+        Client(cluster) as client,
+    ):
+        pids = list(client.run(_warm, 0).values())
+        np.save(path := Path(folder) / "rows.npy", rows)
+        rows = _from_file(path, n)
         if kind == "dask":
             return _timed(pca, rows, pids)
         with mercer.listen(_killer(pids[0])):
             return _timed(pca, rows, pids)
+
+
+def _from_file(path: Path, n: int) -> Any:
+    """Rows that tasks read, as one should: what a client has sent is lost with its worker."""
+    import dask
+    import dask.array as da
+
+    def read(start: int) -> np.ndarray:
+        return np.array(np.load(path, mmap_mode="r")[start : start + PART])
+
+    starts = range(0, n, PART)
+    parts = [
+        da.from_delayed(dask.delayed(read)(i), (min(PART, n - i), D), np.float64) for i in starts
+    ]
+    return da.concatenate(parts)
 
 
 def _timed(pca: Any, rows: Any, pids: list[int]) -> Run:
@@ -288,10 +308,6 @@ def _warm(_: int) -> int:
     import mercer.solvers  # noqa: F401
 
     time.sleep(0.05)
-    return os.getpid()
-
-
-def _pid() -> int:
     return os.getpid()
 
 

@@ -30,6 +30,8 @@ def main() -> None:
         "landmarks": landmarks,
         "files": files,
         "stream": stream,
+        "million": million,
+        "embeddings": embeddings,
     }
     asked = sys.argv[2:] or list(tables)
     unknown = sorted(set(asked) - set(tables))
@@ -154,6 +156,53 @@ def stream() -> None:
     print(f"largest relative difference of the eigenvalues: {error:.1e}")
 
 
+def million() -> None:
+    """1,000,000 rows of 64 columns from Parquet, by 300 and 1,000 landmarks."""
+    folder = Path(tempfile.gettempdir()) / "mercer-benchmarks"
+    folder.mkdir(exist_ok=True)
+    n, d = 1_000_000, 64
+    path = as_parquet(_data.write_clusters(folder / f"clusters-{n}-{d}.npy", n, d, "float64"))
+    rows = []
+    for m in (300, 1000):
+        run = compare(MODULE, {"file": Contender("file_fit", {"path": str(path), "m": m})}, 1)
+        rows.append([f"{n} x {d}, m={m}", f"{run['file'].cpu:.1f}", *alone(run["file"], n)])
+    table(["data", "CPU s", "s", "MB", "us per row", "estimate"], rows)
+
+
+def embeddings() -> None:
+    """Novelty of 100,000 float32 embeddings beside one fit by landmarks; 5 % false alarms asked."""
+    rows = []
+    for name in ("manifold", "sphere"):
+        with tempfile.TemporaryDirectory() as folder:
+            path = str(_drawn(name, Path(folder) / "rows.npy", 100_000))
+            runs = compare(
+                MODULE,
+                {
+                    "novelty": Contender("detector", {"path": path}),
+                    "landmarks": Contender("bare_fit", {"path": path}),
+                    "alarms": Contender("alarms", {"path": path, "name": name}),
+                },
+                1,
+            )
+        ours, bare = runs["novelty"], runs["landmarks"]
+        figures = [ours.cpu, bare.cpu, ours.cpu / bare.cpu]
+        cells = [f"{figure:.1f}" for figure in figures]
+        alarms = f"{100 * runs['alarms'].facts['share']:.2f} %"
+        rows.append([name, *cells, f"{ours.peak:.0f}", alarms])
+    table(["embeddings", "CPU s", "landmarks: CPU s", "ratio", "MB", "false alarms"], rows)
+
+
+def _drawn(name: str, path: Path, n: int, part: int = 10_000) -> Path:
+    """A file of rows in float32, drawn part by part."""
+    from benchmarks import _watch_data
+
+    rng = np.random.default_rng(0)
+    rows = np.lib.format.open_memmap(path, "w+", np.float32, (n, _watch_data.WIDE))
+    for i in range(0, n, part):
+        rows[i : i + part] = getattr(_watch_data, name)(part, rng)
+    return path
+
+
 def load(data: str, n: int, d: int, dtype: str) -> tuple[np.ndarray, float]:
     """Rows by name, and the Gaussian's gamma for them."""
     if data == "clusters":
@@ -259,6 +308,45 @@ def file_fit(path: str, m: int) -> Work:
     def work() -> dict[str, Any]:
         model.fit(rows)
         return {"estimate": model.report_.estimated_error}
+
+    return work
+
+
+def detector(path: str) -> Work:
+    """A detector as it is by default."""
+    from mercer import KernelNovelty
+
+    def work() -> dict[str, Any]:
+        KernelNovelty(random_state=0).fit(path)
+        return {}
+
+    return work
+
+
+def alarms(path: str, name: str) -> Work:
+    """The share of 20,000 fresh rows that it calls new."""
+    from benchmarks import _watch_data
+    from mercer import KernelNovelty
+
+    fresh = getattr(_watch_data, name)(20_000, np.random.default_rng(1)).astype(np.float32)
+
+    def work() -> dict[str, Any]:
+        model = KernelNovelty(random_state=0).fit(path)
+        return {"share": float((model.predict(fresh) < 0).mean())}
+
+    return work
+
+
+def bare_fit(path: str) -> Work:
+    """As many landmarks as a detector takes, with the default choice of them."""
+    from mercer import KernelPCA
+    from mercer.solvers import Landmarks
+
+    model = KernelPCA(K, solver=Landmarks(), random_state=0)
+
+    def work() -> dict[str, Any]:
+        model.fit(path)
+        return {}
 
     return work
 

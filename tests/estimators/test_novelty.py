@@ -11,11 +11,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from benchmarks._watch_data import sphere
 from mercer import KernelNovelty, KernelPCA, SparseKernelPCA, load
+from mercer.estimators import _validation
 from mercer.exceptions import DataError, KernelError, MercerWarning, NotFittedError
 from mercer.kernels import FunctionKernel, Gaussian, Precomputed
 from mercer.model import model_of
 from mercer.novelty import CrossFit, Split, neighbour_kernel
 from mercer.solvers import Landmarks
+from tests.sources import elsewhere
 
 ESTIMATORS = [
     KernelNovelty(),
@@ -367,3 +369,31 @@ def test_rows_with_many_columns_get_the_rate_that_was_asked_for():
         model = KernelNovelty(random_state=seed).fit(sphere(1_200, rng))
         flagged.append((model.p_values(sphere(1_000, rng)) <= 0.05).mean())
     assert 0.03 < np.mean(flagged) < 0.07
+
+
+@pytest.mark.parametrize("kind", ["npy", "dask"])
+def test_many_rows_are_learnt_where_they_are(kind, tmp_path, rng, monkeypatch):
+    X = rng.standard_normal((4000, 3))
+    expected = KernelNovelty(random_state=0).fit(X)
+    rows = elsewhere(kind, X, tmp_path)
+    monkeypatch.setattr(
+        _validation, "available_bytes", lambda: X.nbytes
+    )  # of which half is allowed
+    assert not KernelNovelty().plan(rows).loads
+    found = KernelNovelty(random_state=0).fit(rows)
+    assert_array_equal(found.calibration_rows_, expected.calibration_rows_)
+    # Rows in memory are summed in float32.
+    assert_allclose(found.conformal_.scores, expected.conformal_.scores, atol=2e-5)
+    assert_allclose(found.score_samples(X), expected.score_samples(X), atol=2e-5)
+    for options in ({"calibration": "cross"}, {"contamination": 0.1}, {"solver": "dense"}):
+        assert KernelNovelty(**options).plan(rows).loads
+        with pytest.raises(DataError, match="would take"):
+            KernelNovelty(**options).fit(rows)
+
+
+def test_a_row_that_is_refused_is_named_by_its_place_in_the_file(tmp_path, rng):
+    X = rng.standard_normal((4000, 3))
+    X[3990, 1] = np.nan
+    np.save(tmp_path / "x.npy", X)
+    with pytest.raises(DataError, match="row 3990"):
+        KernelNovelty(random_state=0).fit(tmp_path / "x.npy")

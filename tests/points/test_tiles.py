@@ -1,10 +1,12 @@
 """The tile engine against the whole matrix: every verb, both types, tiles of any size."""
 
+import pickle
+
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
-from mercer._base.machine import lapack_threads, n_threads
+from mercer._base.machine import blocks, lapack_threads, n_threads
 from mercer.kernels import Basis, Gaussian, Laplacian, Polynomial
 from mercer.points.tiles import Tiles
 
@@ -78,3 +80,20 @@ def test_our_limit_on_blas_leaves_the_tiles_their_threads():
         with lapack_threads(50):
             assert n_threads() == before
     assert n_threads() == before
+
+
+def test_workers_are_sent_their_own_rows_and_make_the_same_tiles(rng):
+    """Every strip took all rows with it: the more rows, the more often each of them travelled."""
+    kernel, X = Gaussian(sigma=4.0), rng.standard_normal((400, 30)).astype(np.float32)
+    basis = Basis(kernel, X)
+    landmarks = basis.pack(kernel.points(X[:100]))
+    basis.at(X[:5])  # rows turned for the right of a product stay at home
+    parts = [basis.packed[rows] for rows in [*blocks(300, 70), slice(300, 400)]] + [landmarks]
+    sent = [pickle.dumps(part) for part in parts]
+    assert sum(map(len, sent)) < 1.2 * (400 + 100) * 32 * 4
+    for left, left_sent in zip(parts, map(pickle.loads, sent), strict=True):
+        for right, right_sent in zip(parts, map(pickle.loads, sent), strict=True):
+            here, there = (np.empty((len(left), len(right)), np.float32) for _ in range(2))
+            kernel.fill(left, right, here)
+            kernel.fill(left_sent, right_sent, there)
+            assert_array_equal(there, here)

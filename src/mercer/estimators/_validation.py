@@ -54,7 +54,7 @@ def check_rows(
     """
     if is_source(X):
         rows = _check_source(estimator, as_rows(X), reset)
-        checked = rows if stream and not kernel.is_pairwise else _load(rows)
+        checked = rows if stream and not kernel.is_pairwise else load(rows)
     else:
         checked = _check_table(estimator, X, kernel, reset, allow_nan)
     points = kernel.points(checked)
@@ -202,7 +202,8 @@ def _check_source(estimator: Estimator, rows: Source, reset: bool) -> Any:
     return rows.X if isinstance(rows, MemoryRows) else rows
 
 
-def _load(rows: RowsLike) -> Any:
+def load(rows: RowsLike) -> Any:
+    """Rows in memory, if they fit."""
     if not isinstance(rows, Source):
         return rows if isinstance(rows, Points) else np.asarray(rows)
     needed = len(rows) * rows.shape[1] * rows.dtype.itemsize

@@ -15,7 +15,7 @@ from mercer._base.machine import available_bytes
 from mercer._base.numbers import fixed_rng
 from mercer._base.sklearn import OutlierMixin, Tags
 from mercer._base.types import Array, RowsLike, Seed, Targets
-from mercer.estimators._validation import check_rows
+from mercer.estimators._validation import check_rows, load
 from mercer.estimators.base import Capabilities, Estimator, parts_in
 from mercer.estimators.door import require_open, takes_sparse, verb
 from mercer.estimators.learning import learn, plan_of
@@ -27,7 +27,7 @@ from mercer.landmarks import Given, random_pivots
 from mercer.model import ComponentRule, Model, as_rule, model_of
 from mercer.novelty.calibration import check_share, leave_one_out_p_values, rows_needed
 from mercer.novelty.score import NoveltyScore, default_rule, novelty_score
-from mercer.points import Points
+from mercer.points import Points, as_points
 from mercer.preimage import as_preimage
 from mercer.solvers import Dense, Lanczos, Landmarks, Plan, Problem, Solver, as_solver
 from mercer.solvers.landmarks import as_landmark_rule
@@ -123,8 +123,6 @@ class KernelNovelty(OutlierMixin, Estimator):
     }
     _saved = ("score_", "conformal_", "offset_", *OF_MODEL[1:])  # the score has the subspace
 
-    _reads_in_place = False
-
     # What its Model has learnt is shown as everywhere.
     subspace_, kernel_ = SubspaceEstimator.subspace_, SubspaceEstimator.kernel_
     eigenvalues_, residuals_ = SubspaceEstimator.eigenvalues_, SubspaceEstimator.residuals_
@@ -151,19 +149,19 @@ class KernelNovelty(OutlierMixin, Estimator):
         Parameters
         ----------
         X : (n, d) array or data frame; a list for kernels of objects
-            Normal rows, unless ``contamination`` says otherwise.
+            Normal rows, unless ``contamination`` says otherwise. A path, a row source or a dask
+            collection is read in blocks if rows are set aside for the threshold.
         y : ignored
         """
         kernel = None if self.kernel is None else as_kernel(self.kernel)
         self._check_parameters(kernel or Gaussian())
-        points = check_rows(self, X, kernel or Gaussian(), reset=True)
+        points = check_rows(self, X, kernel or Gaussian(), reset=True, stream=self._reads_in_place)
+        if not (points.is_here or self._stays(points, kernel)):
+            points = as_points(load(points))
         rng = self._rng()
         learn = self._learner(points, kernel, rng)
         if self.contamination is None:
-            strategy = novelty.honest_calibration(
-                self.calibration, self.measure, len(points), self.false_alarm_rate
-            )
-            threshold = None
+            strategy, threshold = self._strategy(len(points)), None
             calibrated = strategy.calibrate(learn, points.rows, rng)
         else:
             learn, calibrated, threshold = self._among_outliers(learn, kernel)
@@ -309,8 +307,23 @@ class KernelNovelty(OutlierMixin, Estimator):
             return np.full_like(scores, -self.offset_)
         return scores - self.offset_
 
+    @property
+    def _reads_in_place(self) -> bool:
+        """Whether many rows are learnt where they are; few of them are loaded."""
+        split = self.calibration in ("auto", "split") or isinstance(self.calibration, novelty.Split)
+        return split and self.contamination is None
+
+    def _stays(self, points: Points, kernel: Kernel | None) -> bool:
+        """Whether these rows are learnt where they are."""
+        aside = isinstance(self._strategy(len(points)), novelty.Split)
+        return aside and not self._plan(kernel or Gaussian(), points).loads
+
+    def _strategy(self, n: int) -> novelty.Calibration:
+        promise = self.calibration, self.measure, n, self.false_alarm_rate
+        return novelty.honest_calibration(*promise)
+
     def _plan(self, kernel: Kernel, rows: Points) -> Plan:
-        return self._learner(rows, kernel, fixed_rng(0)).plan()
+        return replace(self._learner(rows, kernel, fixed_rng(0)).plan(), resumable=False)
 
     def _learner(
         self, points: Points, kernel: Kernel | None, rng: np.random.Generator
@@ -442,7 +455,7 @@ class NoveltyLearner:
 
     def __call__(self, rows: Array, like: NoveltyScore | None = None) -> NoveltyScore:
         """Fit the rows with these numbers; with the choices of ``like``, if given."""
-        X = self.points.take(rows)
+        X = self.points.left(rows)
         if like is None:
             rule, kernel = self.n_components, self._kernel_for(X).resolve(X.rows)
         else:

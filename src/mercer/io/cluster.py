@@ -64,6 +64,9 @@ class DaskRows(Source):
         check_finite(rows, 0, self.columns, lambda row: f"row {index[row]}")
         return rows
 
+    def left(self, index: Array) -> Source:
+        return DaskRows(self.collection[index])
+
     def fingerprint(self) -> str:
         digest = hashlib.sha256(repr((self.shape, self.dtype, self.collection.chunks)).encode())
         for start in (0, max(len(self) - 256, 0)):

@@ -58,18 +58,20 @@ def pack_shifted(X: Array, shift: Array, length: float, dtype: np.dtype) -> Fact
     if not largest <= LARGEST[left.dtype.char]:
         return Scattered(left[:, :-2] / np.sqrt(2.0))
     left[:, -2], left[:, -1] = -norms, 1
-    return Factored(_Factors(left, largest), slice(0, len(left)))
+    return Factored(_Factors(left, largest, len(left)), slice(0, len(left)))
 
 
 @dataclass(frozen=True)
 class _Factors:
     """``[√2 x, −|x|², 1]``, and ``[√2 x, 1, −|x|²]`` once it is asked for: most rows need one.
 
-    ``largest`` is that of the |x|².
+    ``largest`` is that of the |x|², and ``count`` how many rows there were: a worker that is sent
+    a part of them rounds as if it had all.
     """
 
     left: Array
     largest: float
+    count: int
 
     @cached_property
     def right(self) -> Array:
@@ -100,6 +102,11 @@ class Factored:
         """The floating type of both."""
         return self.whole.left.dtype
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # These rows alone are sent to a worker, and not all that they were packed with.
+        own = _Factors(self.left, self.whole.largest, self.whole.count)
+        return Factored, (own, slice(0, len(self)))
+
     def __len__(self) -> int:
         return int(self.rows.stop - self.rows.start)
 
@@ -119,7 +126,7 @@ class Factored:
             Scattered(self.points).negative_squares(B, out, is_kinked)
             return
         # The factors of a few rows are turned, and not those of all that they are compared with.
-        if len(self.whole.left) < len(B.whole.left):
+        if self.whole.count < B.whole.count:
             np.matmul(self.right, B.left.T, out=out)
         else:
             np.matmul(self.left, B.right.T, out=out)

@@ -93,6 +93,10 @@ class Points(ABC):
         """How many of them work at a time; 0 if there are none."""
         return 0
 
+    def left(self, index: Array) -> Points:
+        """The points with these increasing numbers, elsewhere if they are there."""
+        return self.take(index)
+
     def subset(self, index: Array) -> Points:
         """The points with these numbers, as if no others had been given."""
         return self.take(index)

@@ -75,6 +75,9 @@ class Source(Points):
     def take(self, index: Array | slice) -> Points:
         return as_points(self[index])  # type: ignore[no-any-return]
 
+    def left(self, index: Array) -> Points:
+        return SomeRows(self, index)
+
     def joined(self, *others: Points) -> Points:
         return self.loaded().joined(*others)
 
@@ -196,6 +199,29 @@ class MemoryRows(Source):
         parts = as_points(self.X).take(some).arrays()
         whole = [part.astype(np.int64) if part.dtype.kind == "i" else part for part in parts]
         return hashlib.sha256(b"".join(part.tobytes() for part in whole)).hexdigest()
+
+
+class SomeRows(Source):
+    """Those rows of a source that have these increasing numbers; they stay where they are."""
+
+    def __init__(self, every: Source, index: Array) -> None:
+        self.every, self.index = every, index
+        self.shape, self.dtype, self.columns = (len(index), every.width), every.dtype, every.columns
+        self.watch = every.watch
+
+    def read(self, start: int, stop: int) -> Iterator[Array]:
+        at = int(self.index[start])
+        for piece in self.every.read(at, int(self.index[stop - 1]) + 1):
+            first, last = np.searchsorted(self.index, [at, at + len(piece)])
+            yield piece[self.index[first:last] - at]
+            at += len(piece)
+
+    def fingerprint(self) -> str:
+        parts = self.every.fingerprint().encode(), self.index.tobytes()
+        return hashlib.sha256(b"".join(parts)).hexdigest()
+
+    def place(self, row: int) -> str:
+        return self.every.place(int(self.index[row]))
 
 
 def as_source(points: Points) -> Source:

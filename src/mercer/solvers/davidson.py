@@ -195,8 +195,9 @@ class Davidson(EigenSolver):
                 space.restart(ritz)
             if not len(open_pairs):
                 operator.renew_probes(rng)  # the space may know by now all that the old ones tell
+            del ritz, spectrum  # the next ones would come while these are still here
             space.extend(more)
-        return replace(spectrum, vectors=_power_step(ritz))
+        return replace(spectrum, vectors=_power_step(ritz))  # noqa: F821 the last round keeps them
 
     def _assess(
         self, operator: GramOperator, ritz: _Ritz, k: int, passes: int
