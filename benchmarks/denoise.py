@@ -280,17 +280,18 @@ def summary(rows: list[tuple[Cell, dict[str, float]]]) -> None:
 
 
 def wrong(names: list[str], seed: int, rows: int) -> None:
-    """What noise that is not as given costs."""
+    """What noise that is not as given costs; the last of each pair of lines estimates the level."""
+    heads = ("noisy", "PCA*", "best*", "ours", "said", "±", "σ")
+    print(f"{'':<40}" + "".join(f"{head:>9}" for head in heads) + "  warned")
     for name in names:
         for cell in wrong_cells(name, seed, rows):
-            model = KernelPCA(random_state=0).tune(cell.noisy, noise=cell.noise, rows="noisy")
-            own = error(cell, model.denoise(cell.noisy))
-            blind = KernelPCA(random_state=0).tune(cell.noisy, rows="noisy")
-            found = error(cell, blind.denoise(cell.noisy))
-            print(
-                f"{name:<12}{cell.kind:<14} noisy {error(cell, cell.noisy):.3g}, best linear "
-                f"{linear(cell)[0]:.3g}; ours {own:.3g} (said {model.risk_.error:.3g}), best cell "
-                f"{best(cell, model):.3g}; level estimated {found:.3g} (said "
-                f"{blind.risk_.error:.3g}, σ {blind.risk_.level.size / cell.noise:.2f} of given)",
-                flush=True,
-            )
+            known = [error(cell, cell.noisy), linear(cell)[0]]
+            for given in (cell.noise, None):
+                model = KernelPCA(random_state=0).tune(cell.noisy, noise=given, rows="noisy")
+                risk, own = model.risk_, error(cell, model.denoise(cell.noisy))
+                if given is not None:
+                    known.append(best(cell, model))
+                values = *known, own, risk.error, risk.deviation, risk.level.size
+                label = f"{name} {cell.kind}, level {'given' if given else 'estimated'}"
+                why = risk.trouble.partition(":")[0]
+                print(f"{label:<40}" + "".join(map(_shown, values)) + f"  {why}", flush=True)

@@ -110,6 +110,15 @@ def test_noise_of_about_as_many_rows_as_columns():
     assert estimate_noise(noisy) == pytest.approx(1.0, rel=0.04)
 
 
+def test_many_rows_hide_the_noise_no_better_than_few():
+    """Of 40,000 rows every eigenvalue shows some of the bent signal, and none is noise alone."""
+    rng = np.random.default_rng(0)
+    state = rng.uniform(-1, 1, (40_000, 4))
+    bent = np.tanh(2 * state @ rng.standard_normal((4, 32)) + rng.standard_normal(32))
+    noisy = bent + 0.3 * rng.standard_normal(bent.shape)
+    assert estimate_noise(noisy) == pytest.approx(0.3, rel=0.04)
+
+
 def test_signs_are_no_stream_that_rows_are_drawn_by():
     """A probe that knows the noise is no probe: [1, 0] is the stream of 1, which users take."""
     rows = np.random.default_rng(0).uniform(size=(40, 2))

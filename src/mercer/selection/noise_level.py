@@ -32,6 +32,8 @@ from mercer.selection.local_noise import noise_around_pieces
 FEWEST, LEAST_SHARE = 4, 0.1
 #: Fewer rows than this say nothing about their noise.
 FEWEST_ROWS = 8
+#: Of more rows than this half of them may show noise where all of them do not.
+MANY_ROWS = 3000
 #: Up to so many columns, pieces are looked for.
 FEW_COLUMNS = 12
 #: How far off estimates on digits, faces and spectra with known noise were, as a share.
@@ -319,8 +321,17 @@ def _of_eigenvalues(X: Array) -> tuple[tuple[float, float] | None, int]:
     """Deviation and uncertainty by eigenvalues that are no signal, if enough; how many are signal.
 
     Signal below the edge of the law raises their upper half more than the lower one. By how much
-    all of them exceed the lower half beyond chance says what is wrong with that, too.
+    all of them exceed the lower half beyond chance says what is wrong with that, too. The more
+    rows, the fainter a signal is above the edge: where all directions have some, half of the rows
+    are looked at.
     """
+    level, n_signal = _below_edge(X)
+    if level is None and len(X) > MANY_ROWS:
+        return _of_eigenvalues(X[::2])
+    return level, n_signal
+
+
+def _below_edge(X: Array) -> tuple[tuple[float, float] | None, int]:
     n, d = len(X) - 1, X.shape[1]
     centred = X - X.mean(axis=0)
     products = centred.T @ centred if d <= n else centred @ centred.T
