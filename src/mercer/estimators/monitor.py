@@ -104,7 +104,7 @@ class Monitor(Estimator):
         self.statistics_ = Statistics.of(detector.score_)
         count = len(self.statistics_.names())
         values = np.empty((0, count)) if points is None else self.statistics_(points)
-        self.state_ = Martingale.start(values, int(self.random_state))
+        self.state_ = Martingale.start(values, int(self.random_state), self.statistics_.slack)
         self.alarm_at_: int | None = None
         return self
 

@@ -43,6 +43,10 @@ OFTEN, LATER = 0.5, 1000.0
 NOTHING = -1e9
 #: Rows that are compared one with the other before they are put in order.
 RECENT = 128
+#: Up to this share of their size values are equal: the root of eps, and far above rounding.
+EQUAL = 2.0**-26
+#: Rounding of kernel values and of their sums, in units of eps.
+ROUNDING = 64.0
 
 
 @dataclass(frozen=True)
@@ -62,24 +66,39 @@ class Statistics:
         Of the support points; empty where there are no coordinates.
     axes : (d, r) array
         Principal axes, divided by the standard deviations along them.
+    slack : (K,) array
+        Up to this values are equal. BLAS rounds a row alone otherwise than among others: without
+        it equal rows would no longer tie, and a stream row by row would look like a change.
     """
 
     score: NoveltyScore
     mean: Array
     axes: Array
+    slack: Array
 
     @classmethod
     def of(cls, score: NoveltyScore) -> Statistics:
         """Those of a model: nothing that the rows of a stream are compared with is learnt."""
         points = score.subspace.points.sample(SAMPLE, fixed_rng(0))
         if not points.has_coordinates:
-            return cls(score, np.empty(0), np.empty((0, 0)))
+            return cls(score, np.empty(0), np.empty((0, 0)), np.empty(0))._with_slack(points)
         X = points.to_dense().astype(np.float64)
         mean = X.mean(axis=0)
         _, size, axes = np.linalg.svd(X - mean, full_matrices=False)
         size, axes = size[:MOST], axes[:MOST].T
         kept = size > 1e-9 * max(size[0], np.finfo(float).tiny)
-        return cls(score, mean, axes[:, kept] * np.sqrt(len(X)) / size[kept])
+        axes = axes[:, kept] * np.sqrt(len(X)) / size[kept]
+        return cls(score, mean, axes, np.empty(0))._with_slack(points)
+
+    def _with_slack(self, points: Points) -> Statistics:
+        """Shares of the sizes at these rows; of the score, no less than the rounding of its sum."""
+        size, subspace = np.abs(self(points)).max(axis=0), self.score.subspace
+        eps = np.full(len(size), np.finfo(float).eps)
+        eps[: None if not len(self.mean) else 1] = np.finfo(subspace.coef.dtype).eps
+        slack = np.sqrt(eps) * size
+        own = float(np.abs(subspace.kernel.diag(points.rows)).max())
+        slack[0] += ROUNDING * eps[0] * self.score.outside * (own + subspace.mean_square)
+        return replace(self, slack=slack)
 
     @property
     def _columns(self) -> int:
@@ -128,6 +147,8 @@ class Martingale:
         Rows of the stream so far.
     seed : int
         Of the random numbers that break ties.
+    slack : (K,) array
+        Values that differ by no more tie.
     """
 
     ordered: Array
@@ -138,20 +159,23 @@ class Martingale:
     since: Array
     rows: int
     seed: int
+    slack: Array
 
     @classmethod
-    def start(cls, values: Array, seed: int) -> Martingale:
+    def start(cls, values: Array, seed: int, slack: Array | float = 0.0) -> Martingale:
         """From values of normal rows, (n, K), that the model has not seen; n may be 0."""
         ordered, shape = np.sort(values.T, axis=1), (values.shape[1], len(SHIFTS))
         nothing, none = np.full(shape, NOTHING), np.zeros(shape)
         recent = np.empty((len(ordered), 0))
-        return cls(ordered, recent, 0.0, nothing, none, none.astype(np.int64), 0, seed)
+        since, slack = none.astype(np.int64), np.broadcast_to(slack, len(ordered)).copy()
+        return cls(ordered, recent, 0.0, nothing, none, since, 0, seed, slack)
 
     def restart(self) -> Martingale:
         """New bettors, who know the same rows."""
         values = np.hstack([self.ordered, self.recent]).T
         since = np.full_like(self.since, self.rows)
-        return replace(Martingale.start(values, self.seed), rows=self.rows, since=since)
+        start = Martingale.start(values, self.seed, self.slack)
+        return replace(start, rows=self.rows, since=since)
 
     @property
     def capital(self) -> Array:
@@ -180,13 +204,15 @@ class Martingale:
         before = np.arange(n) + self.recent.shape[1]
         known = np.hstack([self.recent, values.T])[:, None, :]
         seen = np.arange(known.shape[2]) < before[:, None]
-        new = values.T[:, :, None]
-        above = ((known > new) & seen).sum(axis=2)
-        equal = ((known == new) & seen).sum(axis=2)
-        for k, (row, own) in enumerate(zip(self.ordered, values.T, strict=True)):
-            up_to = np.searchsorted(row, own, side="right")
+        near = np.maximum(self.slack, EQUAL * np.abs(values))
+        low, high = (values - near).T, (values + near).T
+        is_above = known > high[:, :, None]
+        above = (is_above & seen).sum(axis=2)
+        equal = ((known >= low[:, :, None]) & ~is_above & seen).sum(axis=2)
+        for k, row in enumerate(self.ordered):
+            up_to = np.searchsorted(row, high[k], side="right")
             above[k] += len(row) - up_to
-            equal[k] += up_to - np.searchsorted(row, own, side="left")
+            equal[k] += up_to - np.searchsorted(row, low[k], side="left")
         # By a counter: the same numbers for a row, however the stream is cut into blocks.
         width = -(-K // 4)
         ties = 1 - counted_rng(self.seed, self.rows * width).random((n, 4 * width))[:, :K]
@@ -226,6 +252,7 @@ def _check_statistics(watched: Statistics) -> None:
     width = watched.score.subspace.points.width
     expect("mean", watched.mean, (width if len(watched.mean) else 0,))
     expect("axes", watched.axes, (len(watched.mean), None))
+    expect("slack", watched.slack, (len(watched.names()),))
 
 
 @check_loaded.register
@@ -236,5 +263,6 @@ def _check_martingale(state: Martingale) -> None:
     for name in ("stakes", "run"):
         expect(name, getattr(state, name), shape)
     expect("since", state.since, shape, "i")
+    expect("slack", state.slack, shape[:1])
     if (np.diff(state.ordered, axis=1) < 0).any() or state.recent.shape[1] >= RECENT:
         raise ModelFileError("the values that rows are ranked among are not in order")
