@@ -22,7 +22,10 @@ from mercer.preimage import (
     Smoother,
 )
 
-SOLVERS = (FixedPoint(), Gradient(), Distances(), Ridge(), Smoother(), InverseDot(), Nearest())
+SOLVERS: tuple[PreImageSolver, ...] = (
+    *(FixedPoint(), Gradient(), Distances(), Ridge(), Smoother(10, by="nearest"), Smoother()),
+    *(InverseDot(), Nearest()),
+)
 CASES = (
     ("Gaussian", Gaussian(), 20),
     ("Gaussian", Gaussian(), 100),

@@ -73,11 +73,10 @@ def nearest(kernel, S, gamma):
     return int(np.argmin(np.diag(K) - 2 * K @ gamma))
 
 
-def smoother(kernel, S, gamma, count):
-    """Schreurs & Suykens eq. (8)."""
-    k = similarities(kernel, S, gamma)
-    k = (k - k.min()) / (k.max() - k.min())
-    chosen = np.argsort(-k)[:count]
+def smoother(similarity, apart, S, count):
+    """Schreurs & Suykens eq. (8), of the ``count`` least far apart."""
+    k = (similarity - similarity.min()) / (similarity.max() - similarity.min())
+    chosen = np.argsort(apart)[:count]
     return sum(k[j] * S[j] for j in chosen) / sum(k[j] for j in chosen)
 
 

@@ -110,10 +110,11 @@ def test_shrunk_scores(kernel, opened, digits, tmp_path):
         assert np.linalg.norm(apart, axis=1).max() <= 1e-3 * scale
 
 
-def test_a_smoother(opened, digits, tmp_path):
+@pytest.mark.parametrize("by", ["similarity", "distance", "nearest"])
+def test_a_smoother(by, opened, digits, tmp_path):
     """Which ``tune`` may choose on noisy rows: the page does as the model does."""
     X, new = digits[:300], digits[300:310]
-    model = KernelPCA(8, preimage=Smoother(5)).fit(X)
+    model = KernelPCA(8, preimage=Smoother(5, by=by)).fit(X)
     opened.visit(write_html(model, tmp_path / "m.html"))
     origin = opened.page.evaluate("mercerLive.app.model.facts.origin")
     seen = in_page(

@@ -138,12 +138,21 @@ def test_precomputed_scores_that_cannot_be_known_are_refused(rng):
         model.denoise(GAUSSIAN(X))
 
 
-def test_smoother_is_equation_8():
+@pytest.mark.parametrize("by", ["similarity", "distance", "nearest"])
+def test_smoother_is_equation_8(by):
     subspace, X = fitted(GAUSSIAN)
-    found = run(Smoother(7), subspace, X).points
+    found = run(Smoother(7, by=by), subspace, X).points
+    K, own = GAUSSIAN(subspace.support), subspace.scores(subspace.support)
     for z, point in zip(subspace.scores(X), found, strict=True):
         gamma = naive.expansion(subspace, z)
-        assert_allclose(point, naive.smoother(GAUSSIAN, subspace.support, gamma, 7), atol=1e-10)
+        similarity = K @ (gamma - subspace.mean)  # centred, up to a constant
+        apart = {
+            "similarity": -similarity,
+            "distance": ((own - z) ** 2).sum(axis=1),
+            "nearest": np.diag(K) - 2 * K @ gamma,
+        }
+        expected = naive.smoother(similarity, apart[by], subspace.support, 7)
+        assert_allclose(point, expected, atol=1e-10)
     assert (found.min(axis=0) >= subspace.support.min(axis=0)).all()
 
 

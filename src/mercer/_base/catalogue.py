@@ -157,7 +157,6 @@ _IN_FILES = {
         "mercer.generative.densities:FittedNormal",
         "mercer.generative.rkm:LeastSquaresMachine RKM",
         "mercer.preimage.ridge:LocalRidge",
-        "mercer.preimage.smoother:KernelSmoother",
     ),
     "tables": (
         "mercer.tables.columns:Category Date LeftOut Number",
@@ -174,8 +173,10 @@ _IN_FILES = {
         "mercer.alternatives.robust_pca:RobustPCA",
     ),
 }
+#: Words of classes that are one with another by now, whose own word new files have.
+OTHER_WORDS = {"generative.KernelSmoother": PREIMAGES["smoother"]}
 #: Words of model files, ``"kernels.Gaussian"``.
-WORDS = {
+WORDS = OTHER_WORDS | {
     ".".join(filter(None, (layer, name.lstrip("_")))): place
     for layer, places in _IN_FILES.items()
     for name, place in _named(*places).items()

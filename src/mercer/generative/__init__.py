@@ -25,15 +25,17 @@ from mercer.generative.rkm import (
     train_energy,
 )
 from mercer.generative.rows import RowMixtures
-from mercer.preimage import Auto, PreImageSolver, as_preimage
+from mercer.preimage import Auto, PreImageSolver, Smoother, as_preimage
 from mercer.preimage.ridge import LocalRidge
-from mercer.preimage.smoother import KernelSmoother, scaled_similarities
+from mercer.preimage.smoother import scaled_similarities
 
 __all__ = ["KDE", "RKM", "Density", "FittedDensity", "FittedMixtures", "Interpolate"]
 __all__ += ["KernelSmoother", "LeastSquaresMachine", "Local", "LocalRidge", "Mixture", "Normal"]
 __all__ += ["RowMixtures", "SampleReport", "along_component", "as_density", "as_generator_preimage"]
 __all__ += ["fit_least_squares", "generation_energy", "judge", "largest_step", "machine_energy"]
 __all__ += ["scaled_similarities", "straight_line", "total_energy", "train_energy"]
+
+KernelSmoother = Smoother
 
 
 def as_generator_preimage(preimage: str | PreImageSolver) -> PreImageSolver:

@@ -239,6 +239,7 @@ def describe(
     stream, played = _stream(model, rows, seen)
     pictures, shape = _pictures(images, rows)
     back = model.preimage_ if isinstance(model, Reversible) else None
+    bound = back.init(full) if isinstance(back, Smoother) else None
     facts = {
         "title": title or f"{type(model).__name__} of {len(rows):,} rows",
         "estimator": type(model).__name__,
@@ -254,7 +255,7 @@ def describe(
         "names": _names(model, names, X, rows.shape[1]),
         "shares": None if shares is None else shares.astype(float).tolist(),
         "power": getattr(back, "power", None),  # of shrunk scores
-        "smooths": back.n_neighbors if isinstance(back, Smoother) else None,
+        "smooths": bound and {"count": bound.count, "by": bound.by},
         "median": _median(rows),
         "imageShape": None if shape is None else list(shape),
         "limits": _limits(rows),

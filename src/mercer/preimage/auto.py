@@ -27,13 +27,14 @@ class Auto(PreImageSolver):
     objects, precomputed, sparse rows                 :class:`Nearest`     :class:`Nearest`
     :class:`~mercer.kernels.Linear`                   :class:`InverseDot`  :class:`InverseDot`
     radial, and multiples of it                       :class:`FixedPoint`  :class:`Ridge`
-    Laplacian, Chi2, Cosine, and made of them         :class:`Smoother`    :class:`Ridge`
+    Laplacian, Chi2, Cosine, and made of them         a smoother           :class:`Ridge`
     any other: polynomial, sigmoid, sums, products    :class:`Gradient`    :class:`Ridge`
     ================================================  ===================  ===================
 
     ``denoise`` knows the noisy point and starts there; ``inverse_transform`` has only the scores.
     The fourth row exists because a kernel with kinks stops a descent at the first of them, and
-    because the cosine does not see the length of a vector, so that a descent keeps the noise's.
+    because the cosine does not see the length of a vector, so that a descent keeps the noise's. The
+    smoother is ``Smoother(10, by="nearest")``.
 
     A smoother's point is compared with the start and with the nearest support point (three passes
     over k(points, S)). Where one of these is nearer to the projection, the status is
@@ -67,7 +68,9 @@ class Auto(PreImageSolver):
             return Ridge() if self.alone is None else self.alone
         if kernel.radial is not None:
             return FixedPoint()
-        return Smoother() if _contains(kernel, (Laplacian, Chi2, Cosine)) else Gradient()
+        if _contains(kernel, (Laplacian, Chi2, Cosine)):
+            return Smoother(10, by="nearest")  # far from the support, the similar are too far out
+        return Gradient()
 
 
 @dataclass(frozen=True)

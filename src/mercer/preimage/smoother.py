@@ -1,5 +1,7 @@
 """A weighted mean of the most similar support points (Schreurs & Suykens 2018, eq. 8)."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import ClassVar
 
@@ -20,72 +22,29 @@ ROWS = 256
 HELD_OUT, SPREAD_OF = 400, 30
 #: Candidates for S.
 SIZES = (3, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 150, 200, 300)
-
-
-class Smoother(PreImageSolver):
-    r"""A kernel smoother over the support points most similar to the projection.
-
-    .. math:: \hat x = \frac{\sum_{j \in N} \tilde k_j s_j}{\sum_{j \in N} \tilde k_j}, \qquad
-              \tilde k_j \propto \langle \varphi(s_j), P\varphi(x) \rangle - \min
-
-    with the similarities scaled to [0, 1] over all support points, and N the ``n_neighbors``
-    largest.
-
-    Parameters
-    ----------
-    n_neighbors : int, default=10
-
-    Notes
-    -----
-    Never leaves the convex hull of the support points, and so is safe for histograms; it blurs, and
-    does not return Φ(x) to x. O(m q) per point after one pass over the support's kernel matrix.
-
-    References
-    ----------
-    J. Schreurs, J. A. K. Suykens. Generative kernel PCA. ESANN 2018.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from mercer import KernelPCA
-    >>> from mercer.preimage import Smoother
-    >>> X = load_digits().data
-    >>> model = KernelPCA(20, preimage=Smoother(n_neighbors=5)).fit(X[:500])
-    >>> model.reconstruct(X[500:503]).shape
-    (3, 64)
-    """
-
-    requires: ClassVar[tuple[str, ...]] = ("coordinates",)
-
-    def __init__(self, n_neighbors: int = 10) -> None:
-        self.n_neighbors = n_neighbors
-
-    def init(self, subspace: Subspace) -> BoundPreImage:
-        self.check_subspace(subspace)
-        count = check_count("n_neighbors", self.n_neighbors)
-        return BoundSmoother(min(count, subspace.n_support), SupportScores(subspace))
+RANKINGS = ("similarity", "distance", "nearest")
 
 
 @with_parameters
-class KernelSmoother(PreImageSolver):
-    r"""A weighted mean of the most similar support points, as the paper has it.
+class Smoother(PreImageSolver):
+    r"""A weighted mean of the most similar support points.
 
     .. math:: \hat x = \frac{\sum_{j=1}^{S} \tilde k_j x_j}{\sum_{j=1}^{S} \tilde k_j}, \qquad
               k_j = \varphi(x_j)^\top W h^\star
 
     with **centred** :math:`\varphi` and the similarities :math:`k_j` scaled to [0, 1] over all
-    points, eqs. (6) and (8). (:class:`mercer.preimage.Smoother` keeps the mean in its inner
-    products.)
+    points, eqs. (6) and (8). :class:`mercer.generative.KernelSmoother` is the same class.
 
     Parameters
     ----------
     n_neighbors : int or "auto", default="auto"
         S. ``"auto"`` takes the number that best restores held-out support points after noise was
         added to them.
-    by : {"similarity", "distance"}, default="similarity"
-        The S points are those of largest similarity (the paper) or those of nearest score.
-        Similarity favours points far out in the same direction; distance asks for more points to
-        average the noise away, and keeps to a cluster.
+    by : {"similarity", "distance", "nearest"}, default="similarity"
+        The S points are those of largest similarity (the paper), those of nearest score, or those
+        nearest to the projection in feature space. Similarity favours points far out in the same
+        direction; distance asks for more points to average the noise away, and keeps to a cluster.
+        ``Smoother(10, by="nearest")`` is what ``preimage="auto"`` and ``tune`` take.
     noise : float, optional
         Standard deviation, per coordinate, of the noise that ``"auto"`` adds; by default the
         spread of the 30 nearest support points around their mean.
@@ -104,15 +63,15 @@ class KernelSmoother(PreImageSolver):
     --------
     >>> import numpy as np
     >>> from mercer import GenerativeKernelPCA
-    >>> from mercer.generative import KernelSmoother
     >>> from mercer.kernels import Gaussian
+    >>> from mercer.preimage import Smoother
     >>> rng = np.random.default_rng(0)
     >>> angle = rng.uniform(0, 2 * np.pi, 500)
     >>> noisy = np.column_stack([np.cos(angle), np.sin(angle)]) + rng.normal(
     ...     scale=0.3, size=(500, 2)
     ... )
     >>> model = GenerativeKernelPCA(2, kernel=Gaussian(sigma=1.0)).fit(noisy)
-    >>> clean = model.denoise(noisy, smoother=KernelSmoother(150))
+    >>> clean = model.denoise(noisy, smoother=Smoother(150))
     >>> bool(np.abs(np.hypot(*clean.T) - 1).mean() < 0.1 < np.abs(np.hypot(*noisy.T) - 1).mean())
     True
     """
@@ -124,12 +83,12 @@ class KernelSmoother(PreImageSolver):
     by: str = "similarity"
     noise: float | None = None
 
-    def init(self, subspace: Subspace) -> BoundPreImage:
+    def init(self, subspace: Subspace) -> BoundSmoother:
         self.check_subspace(subspace)
-        check_choice("by", self.by, ("similarity", "distance"))
+        check_choice("by", self.by, RANKINGS)
         if self.noise is not None and not 0 <= self.noise < np.inf:
             raise DataError(f"noise={self.noise!r}: give a standard deviation, or None.")
-        bound = BoundSmoother(1, SupportScores(subspace), self.by, is_centred=True)
+        bound = BoundSmoother(1, SupportScores(subspace), self.by)
         if self.n_neighbors == "auto":
             return replace(bound, count=_choose_size(bound, self.noise))
         count = check_count("n_neighbors", self.n_neighbors)
@@ -143,7 +102,6 @@ class BoundSmoother(BoundPreImage):
     count: int
     support: SupportScores
     by: str = "similarity"
-    is_centred: bool = False
 
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:  # noqa: ARG002
         check_codes(Z)
@@ -154,10 +112,12 @@ class BoundSmoother(BoundPreImage):
         """The ``count`` first neighbours of each row in order, and their weights."""
         scores = self.support.scores
         products = Z @ scores.T
-        weight = scaled_similarities(
-            products if self.is_centred else self.support.inner_products(Z)
-        )
-        key = -weight if self.by == "similarity" else square_sums(scores) - 2 * products
+        weight = scaled_similarities(products)
+        if self.by == "similarity":
+            key = -weight
+        else:
+            own = square_sums(scores) if self.by == "distance" else self.support.squares
+            key = own - 2 * products
         if leave_out is not None:
             key[np.arange(len(Z)), leave_out] = np.inf
         some = smallest(key, count)
@@ -206,6 +166,8 @@ def _choose_size(bound: BoundSmoother, noise: float | None) -> int:
     level = _spread(bound, rows) if noise is None else noise
     rng = fixed_rng(0)
     noisy = (S[rows] + level * rng.standard_normal((len(rows), S.shape[1]))).astype(S.dtype)
+    if subspace.kernel.is_nonnegative:
+        noisy = np.maximum(noisy, 0)
     some, weight = bound.ranked(subspace.scores(noisy), sizes[-1], leave_out=rows)
     U = unit_size(S)
 

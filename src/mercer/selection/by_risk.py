@@ -19,7 +19,7 @@ from mercer._base.machine import blas_limited
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, Estimator
 from mercer.kernels import Kernel, Linear, RadialKernel
-from mercer.preimage import Shrunk, as_preimage
+from mercer.preimage import Shrunk, Smoother, as_preimage
 from mercer.selection.blind_spot import FEWEST_COLUMNS, BlindSpots
 from mercer.selection.noise_level import NoiseLevel, UnseenNoiseError, noise_of
 from mercer.selection.risk import POWERS, TRIALS, Probes, Risk
@@ -248,7 +248,7 @@ def _smoothed(cells: Cells) -> list[Cells]:
     """
     choice = cells.choice()
     j = cells.counts.index(choice.n_components)
-    model = clone(cells.estimator).set_params(preimage="smoother")
+    model = clone(cells.estimator).set_params(preimage=Smoother(10, by="nearest"))
     other = Cells(model, cells.trials, cells.counts, [choice.kernel], levels=cells.levels)
     if not other.is_close_to(cells.of_rows(choice.kernel, choice.n_components)[0], j):
         return []

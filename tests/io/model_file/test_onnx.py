@@ -142,7 +142,15 @@ def test_lost_points_start_again_as_in_the_model(tmp_path):
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize(
-    "preimage", ["smoother", "nearest", Smoother(n_neighbors=3), Shrunk("smoother")], ids=repr
+    "preimage",
+    [
+        "smoother",
+        "nearest",
+        Smoother(3, by="nearest"),
+        Smoother(3, by="distance"),
+        Shrunk("smoother"),
+    ],
+    ids=repr,
 )
 @pytest.mark.parametrize(
     "kernel", [Polynomial(3), Sigmoid(gamma=1e-4), Cosine(), Gaussian()], ids=repr

@@ -45,6 +45,11 @@ _NONSENSE = (MercerError, TypeError, ValueError, LookupError, AttributeError, Ar
 #: Levels of objects in objects; how many Python itself bears differs from version to version.
 DEEPEST = 150
 _SCALARS = ("float64", "float32", "int64", "int32", "bool")
+#: Of smoothers that averaged as many of the nearest support points, with other weights.
+_CENTRED = (
+    "similarities are centred since this model was saved, as in the paper: rows that its Smoother "
+    "returns differ a little; save it again to accept that."
+)
 #: What an object has computed, and another machine might compute with other last digits or signs.
 DERIVED: dict[type, tuple[str, ...]] = {LandmarkFeatures: ("_whitening",)}
 
@@ -173,13 +178,15 @@ class Encoder:
 class Decoder:
     """Turns JSON and tensors back into objects; everything that is not expected is an error.
 
-    ``arrays`` are the tensors that were needed so far, by name.
+    ``arrays`` are the tensors that were needed so far, by name; ``remark`` says where the model
+    answers otherwise than when it was saved.
     """
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
         self.arrays: dict[str, Array] = {}
         self.depth = 0
+        self.remark = ""
 
     def decode(self, value: Any) -> Any:
         """The object that the JSON stands for."""
@@ -226,6 +233,8 @@ class Decoder:
             raise self._unknown(str(word)[:200])
         if not isinstance(parameters, dict):
             raise self.reader.error(f"{word} has no parameters")
+        if word == "preimage.Smoother" and "by" not in parameters:
+            parameters, self.remark = {"by": "nearest", **parameters}, _CENTRED
         if unknown := sorted(set(parameters) - set(_names_of(cls))):
             odd = f"{word} has no parameter {unknown[0][:80]!r}"
             raise self.reader.error(f"{odd}; it may come from a newer version of mercer")

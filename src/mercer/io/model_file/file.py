@@ -11,7 +11,7 @@ from typing import Any, TypedDict
 
 from mercer._base.files import atomic_file
 from mercer._base.types import PathLike
-from mercer.exceptions import ModelFileError
+from mercer.exceptions import ModelFileError, warn
 from mercer.io.model_file.checks import check_answers
 from mercer.io.model_file.codec import Decoder, Encoder, saved_attributes
 from mercer.io.model_file.container import Reader, Tensor, parse_json, write_container
@@ -105,6 +105,8 @@ def read_model(path: PathLike) -> Any:
         except ModelFileError as error:
             raise reader.error(f"its {header['class']} makes no sense: {error}") from error
         remember(model, header["data"])
+    if decoder.remark:
+        warn(f"{path}: {decoder.remark}")
     return model
 
 

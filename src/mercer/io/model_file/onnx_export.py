@@ -273,10 +273,14 @@ class _Nodes:
 
     def _smoother(self, solver: preimage.Smoother, Z: Traced) -> Traced:
         g, subspace = self.g, self.subspace
-        products = SupportScores(self._wide).products
-        similarity = Z @ products[:, :-1].T + products[None, :, -1]
-        values, index = g.largest(similarity, min(int(solver.n_neighbors), subspace.n_support))
-        weight = values - g.sum(similarity, "ReduceMin")
+        known = SupportScores(self._wide)
+        similarity = Z @ known.scores.T
+        key = similarity
+        if solver.by != "similarity":
+            own = square_sums(known.scores) if solver.by == "distance" else known.squares
+            key = similarity * 2.0 - own[None]
+        _, index = g.largest(key, solver.init(self._wide).count)
+        weight = g.at(similarity, index) - g.sum(similarity, "ReduceMin")
         # All equally similar: the plain mean.
         weight = g.xp.where(g.sum(weight, "ReduceMax") > 0.0, weight, 1.0)
         weight = weight / g.sum(weight)

@@ -163,6 +163,10 @@ class Graph:
         self._add("TopK", names, value.name, self._integers(count), axis=1)
         return [Traced(self, name) for name in names]
 
+    def at(self, value: Traced, index: Traced) -> Traced:
+        """The entries of each row in the columns that its row of ``index`` names."""
+        return Traced(self, self.op("GatherElements", value.name, index.name, axis=1))
+
     def output(self, name: str, value: Traced, shape: Sequence[int]) -> None:
         """Make a value an output under this name."""
         self._add("Identity", [name], value.name)

@@ -7,12 +7,13 @@ import {
   pointOf,
   scores,
   supportScores,
-  supportWithMean,
 } from "./subspace.js";
 import { descend } from "./descent.js";
 
 /** A denominator below this share of the sum of its absolute terms is mostly rounding. */
 const CANCELLED = 1e-3;
+/** What mercer.preimage.Auto takes for kernels with kinks. */
+const SMOOTHER = { count: 10, by: "nearest" };
 /** Steps below this share of the scale are accelerated; before, that could change the basin. */
 const SWITCH = 1e-2;
 
@@ -25,7 +26,7 @@ const SWITCH = 1e-2;
  */
 export function preimage(P, z, start = null, options = {}) {
   if (P.smooths || isKinked(P.spec)) {
-    return { point: smooth(P, z, P.smooths ?? 10), converged: true, steps: 0 };
+    return { point: smooth(P, z, P.smooths ?? SMOOTHER), converged: true, steps: 0 };
   }
   if (isRadial(P.spec)) return fixedPoint(P, z, start, options);
   return descend(P, z, start ?? pointOf(P.support, nearestSupport(P, z)), options);
@@ -154,18 +155,20 @@ function frameOf(P) {
 }
 
 /** A weighted mean of the support points most similar to μ + Σ z_k w_k (Schreurs & Suykens). */
-function smooth(P, z, count) {
-  const { Z } = supportScores(P);
-  const withMean = supportWithMean(P);
+function smooth(P, z, { count, by }) {
+  const { Z, residual } = supportScores(P);
   const { m, q, d } = P;
-  const similarity = Array.from({ length: m }, (_, i) => {
-    let sum = withMean[i];
-    for (let a = 0; a < z.length; a++) sum += z[a] * (Z[i * q + a] + P.offset[a]);
-    return sum;
-  });
+  const similarity = new Float64Array(m);
+  const key = new Float64Array(m);
+  for (let i = 0; i < m; i++) {
+    let own = by === "nearest" ? residual[i] : 0;
+    for (let a = 0; a < z.length; a++) similarity[i] += z[a] * Z[i * q + a];
+    for (let a = 0; a < q; a++) own += Z[i * q + a] ** 2;
+    key[i] = by === "similarity" ? similarity[i] : 2 * similarity[i] - own;
+  }
   const least = similarity.reduce((a, b) => Math.min(a, b), Infinity);
   const order = [...similarity.keys()]
-    .sort((a, b) => similarity[b] - similarity[a])
+    .sort((a, b) => key[b] - key[a])
     .slice(0, count);
   let weights = order.map((i) => similarity[i] - least);
   if (!(Math.max(...weights) > 0)) weights = order.map(() => 1);

@@ -90,18 +90,6 @@ export function supportScores(P) {
   return P.ofSupport;
 }
 
-/** Inner products ⟨φ(s_i), μ⟩, from r = k(s,s) - 2⟨φ(s), μ⟩ + |μ|² - |z|². */
-export function supportWithMean(P) {
-  if (P.withMean) return P.withMean;
-  const { Z, residual } = supportScores(P);
-  P.withMean = Float64Array.from({ length: P.m }, (_, i) => {
-    let square = residual[i];
-    for (let a = 0; a < P.q; a++) square += Z[i * P.q + a] ** 2;
-    return (P.kernel.diag(pointOf(P.support, i)) + P.meanSquare - square) / 2;
-  });
-  return P.withMean;
-}
-
 /** The number of the support point nearest in feature space to μ + Σ z_k w_k. */
 export function nearestSupport(P, z) {
   const { Z, residual } = supportScores(P);
