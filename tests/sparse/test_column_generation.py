@@ -49,6 +49,15 @@ def test_low_rank_screening_is_exact_at_full_rank_and_close_below(rows, model):
     assert_allclose(low.start(), ExactScreen(rows, np.float64).start(), rtol=0.02)
 
 
+@pytest.mark.parametrize("solver", [Greedy(), ColumnGeneration(200)])
+def test_a_start_from_a_larger_noise_ends_as_high(rows, solver):
+    bound = solver.bind(rows, None)
+    cold, warm = (bound.solve(0.01, start=start) for start in (None, bound.solve(0.03)))
+    assert abs(warm.log_likelihood - cold.log_likelihood) < 1e-3 * rows.n
+    assert warm.steps <= cold.steps
+    assert np.abs(warm.likelihood.ratio - 1).max() <= 1e-6
+
+
 @pytest.mark.parametrize("solver", [ColumnGeneration(200), ColumnGeneration(rank=0, sweeps=20)])
 def test_it_finds_what_the_dense_optimiser_finds(rows, solver):
     dense = Greedy().bind(rows, None).solve(0.01)

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from mercer.exceptions import RankWarning
 from mercer.kernels import Gaussian
-from mercer.sparse import Greedy, KernelRows, noise
+from mercer.sparse import MM, Greedy, KernelRows, noise
 from mercer.sparse.base import BoundSelection, span
 from mercer.sparse.noise import (
     MAX_FITS,
@@ -63,6 +63,30 @@ def span_loss(rows, chosen):
     return float(span(rows.kernel, chosen.points).residual(rows.X).mean())
 
 
+def test_the_search_begins_where_the_last_fit_ended(bound, monkeypatch):
+    """At a smaller noise most of the kernels are those of the larger one."""
+    solve, steps = type(bound).solve, {"from nothing": 0, "from a fit": 0}
+
+    def counted(self, variance, limit=None, start=None):
+        assert start is None or start.variance > variance
+        found = solve(self, variance, limit, start)
+        steps["from a fit"] += found.steps
+        steps["from nothing"] += solve(self, variance, limit).steps
+        return found
+
+    monkeypatch.setattr(type(bound), "solve", counted)
+    found, _ = for_count(bound, 20)
+    assert len(found) == 20
+    assert steps["from a fit"] < 0.6 * steps["from nothing"]
+
+
+def test_iterations_on_the_weights_of_all_rows_need_no_start(rng):
+    rows = KernelRows(Gaussian(width=1.5), rng.standard_normal((40, 3)), rng)
+    bound = MM(max_iter=20).bind(rows, None)
+    cold, warm = (bound.solve(0.05, start=start) for start in (None, bound.solve(0.1)))
+    assert_array_equal(warm.weights, cold.weights)
+
+
 class _Jumps(BoundSelection):
     """Never returns the number that is asked for."""
 
@@ -73,8 +97,8 @@ class _Jumps(BoundSelection):
     def largest_variance(self):
         return self.bound.largest_variance
 
-    def solve(self, variance, limit=None):
-        found = self.bound.solve(variance, limit)
+    def solve(self, variance, limit=None, start=None):
+        found = self.bound.solve(variance, limit, start)
         while len(found) == self.never:
             variance *= 0.95
             found = self.bound.solve(variance)

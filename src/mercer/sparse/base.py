@@ -18,7 +18,7 @@ from mercer.model import Subspace, from_features
 from mercer.model.rank import NullSpectra
 from mercer.model.subspace import project_onto
 from mercer.solvers.policy import noise_floor
-from mercer.sparse.likelihood import Ascent, KernelRows, Likelihood, Pool
+from mercer.sparse.likelihood import Ascent, KernelRows, Likelihood, Pool, ascend
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,14 @@ class Selection:
         active = np.flatnonzero(self.weights > 0)
         return Likelihood(self.pool, active, self.weights[active], self.variance)
 
+    def moved(self, variance: float) -> tuple[Array, Likelihood]:
+        """Row numbers and model of those kernels that are worth their place at another σ²."""
+        assert self.indices is not None  # centres are there for any σ²
+        at = ascend(Likelihood(self.pool, np.arange(len(self)), self.weights, variance)).at
+        few = np.arange(len(at.active))
+        model = Likelihood(self.pool.subset(at.active), few, at.weights, variance)
+        return self.indices[at.active], model
+
 
 class BoundSelection(ABC):
     """A solver with everything about the rows that does not depend on the noise."""
@@ -81,8 +89,13 @@ class BoundSelection(ABC):
         r"""The σ² from which on no kernel is worth its place: :math:`\max_i q_i/S_i` at w = 0."""
 
     @abstractmethod
-    def solve(self, variance: float, limit: int | None = None) -> Selection:
-        """The kernels and weights for a given σ²; may stop early beyond ``limit`` kernels."""
+    def solve(
+        self, variance: float, limit: int | None = None, start: Selection | None = None
+    ) -> Selection:
+        """The kernels and weights for a given σ²; may stop early beyond ``limit`` kernels.
+
+        ``start`` is the selection of a larger σ², from which there is less far to go.
+        """
 
 
 @dataclass(frozen=True)
@@ -105,9 +118,15 @@ class PoolSelection(BoundSelection):
         squares = square_sums(self.pool.H)[present] / self.pool.n
         return float((squares / self.pool.diag[present]).max(initial=0.0))
 
-    def solve(self, variance: float, limit: int | None = None) -> Selection:
+    def solve(
+        self, variance: float, limit: int | None = None, start: Selection | None = None
+    ) -> Selection:
         with one_blas_thread():
-            ascent = self.optimise(Likelihood.empty(self.pool, variance), limit)
+            at = Likelihood.empty(self.pool, variance)
+            if start is not None:
+                indices, model = start.moved(variance)
+                at = at.add(indices, model.weights)
+            ascent = self.optimise(at, limit)
             if self.points is None:
                 return selected(self.rows, np.arange(self.rows.n), ascent)
             weights = np.zeros(len(self.pool))

@@ -208,13 +208,12 @@ class _Columns(BoundSelection):
         present = self.rows.diag > 0
         return float((self._start[present] / self.rows.diag[present]).max(initial=0.0))
 
-    def solve(self, variance: float, limit: int | None = None) -> Selection:
+    def solve(
+        self, variance: float, limit: int | None = None, start: Selection | None = None
+    ) -> Selection:
         screens = [self.approximate] if self.approximate else []
         screens += [self.exact(variance)] * max(self.solver.sweeps, 0 if screens else 1)
-        rows = self.rows
-        nothing = Pool(np.empty((0, 0)), np.empty((0, 0)), rows.n, 0.0)
-        none = np.empty(0, dtype=np.intp)
-        now = _Round(Likelihood.empty(nothing, variance), none, np.empty((rows.n, 0)), none)
+        rows, now = self.rows, self._begin(variance, start)
         rounds, certified, seen, value = 0, False, 0.0, -np.inf
         while screens and rounds < MAX_ROUNDS:
             screen, rounds, grown = screens[0], rounds + 1, False
@@ -232,6 +231,17 @@ class _Columns(BoundSelection):
         selection = selected(rows, now.index, Ascent(now.at, rounds, rounds < MAX_ROUNDS), kkt)
         note = "certified by an exact sweep" if certified else "screened approximately"
         return replace(selection, note=note)
+
+    def _begin(self, variance: float, start: Selection | None) -> _Round:
+        none = np.empty(0, dtype=np.intp)
+        if start is None:
+            nothing = Pool(np.empty((0, 0)), np.empty((0, 0)), self.rows.n, 0.0)
+            columns = np.empty((self.rows.n, 0))
+            return _Round(Likelihood.empty(nothing, variance), none, columns, none)
+        with one_blas_thread():
+            indices, at = start.moved(variance)
+            kkt = violation(at)
+        return _Round(at, indices, self.rows.columns(indices), none, kkt)
 
     def _short_list(self, screen: Screen, now: _Round, variance: float) -> tuple[Array, float]:
         """Rows that promise most, none much like another, and the largest excess of q/S over 1."""

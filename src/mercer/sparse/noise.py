@@ -133,7 +133,9 @@ class _Fits:
         """Number of kernels at this σ²."""
         if log_var not in self.found:
             announce("noise", len(self.found) + 1, MAX_FITS)
-            self.found[log_var] = self.bound.solve(float(np.exp(log_var)), self.enough)
+            above = [x for x, fit in self.found.items() if x > log_var and len(fit) <= self.enough]
+            start = self.found[min(above)] if above else None
+            self.found[log_var] = self.bound.solve(float(np.exp(log_var)), self.enough, start)
         return len(self.found[log_var])
 
     @property

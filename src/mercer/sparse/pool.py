@@ -138,7 +138,8 @@ class Update(SparseSolver):
 
     def _optimise(self, start: Likelihood, limit: int | None) -> Ascent:  # noqa: ARG002
         present = np.flatnonzero(start.pool.diag > 0)
-        at = start.add(present, np.full(len(present), 1 / len(start.pool)))
+        equal = np.full(len(present), 1 / len(start.pool))
+        at = Likelihood.empty(start.pool, start.variance).add(present, equal)
         for step in range(1, self.max_iter + 1):
             at = likelihood.prune(self.step(at))
             announce("sparse", step, self.max_iter)
