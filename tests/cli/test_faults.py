@@ -320,3 +320,14 @@ def test_a_misspelt_file(mercer, model, train):
     assert f"did you mean '{train}'?" in mercer("fit", wrong, status=None).err
     wrong = model.with_name("x" + model.name)
     assert f"did you mean '{model}'?" in mercer("transform", wrong, train, status=None).err
+
+
+def test_a_mistyped_file_is_named_before_its_model(mercer, train, tmp_path, monkeypatch):
+    """It said that the model exists, and to replace it."""
+    monkeypatch.chdir(tmp_path)
+    mercer("fit", "train.csv", "-q")
+    wrong = ["no file 'train.cvs'", "did you mean 'train.csv'"]
+    for command in ("fit", "tune"):
+        mercer.fails(command, "train.cvs", status=3, words=wrong)
+    several = ["joined by commas", "--columns NAME,width"]
+    mercer.fails("fit", "train.csv", "--columns", "height", "width", status=2, words=several)

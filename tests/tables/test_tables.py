@@ -460,3 +460,16 @@ def test_columns_are_decided_on_by_the_first_chunk():
     for chunk in (table[:75], table[75:]):
         model.partial_fit(chunk)
     assert model.model_.n_samples_seen_ == 150
+
+
+def test_what_belongs_elsewhere_is_answered_with_where():
+    table = {"a": [1.0, 2.0, 4.0], "b": ["x", "y", "x"]}
+    with pytest.raises(TypeError, match=r"no n_components=; write TableModel\(KernelPCA\(n_c"):
+        TableModel(n_components=3)
+    with pytest.raises(TypeError, match=r"encoder=StandardScaler\(\) is not a TableEncoder"):
+        TableModel(KernelPCA(2), StandardScaler()).fit(table)
+    with pytest.raises(DataError, match="is an address; download it first"):
+        TableModel().fit("https://example.org/x.csv")
+    model = TableModel(KernelPCA(2)).fit(table)
+    with pytest.raises(DataError, match=r"labels='b' is a text; .* table\['b'\]"):
+        model.to_html("never.html", table, "b")

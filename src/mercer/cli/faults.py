@@ -55,6 +55,8 @@ def _extra(command: click.Command, argument: str) -> str:
         return f"; a number of rows is -n {first}"
     if Path(first).exists():
         return "; give one file at a time, or one pattern in quotes, such as 'rows-*.csv'"
+    if _has_option(command, "--columns") and not Path(first).suffix:
+        return f"; names of columns are joined by commas: --columns NAME,{first}"
     return f"; what is written is named by -o {first}" if _has_option(command, "--output") else ""
 
 

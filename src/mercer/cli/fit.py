@@ -276,7 +276,12 @@ def _outcome(choice: Any, noise: float | None, d: int) -> tuple[dict[str, Any], 
 
 
 def _target_of(data: str, output: Path | None) -> Path:
-    """The model file to write, by the name of the data if none is given."""
+    """The model file to write, by the name of the data if none is given; these must be there."""
+    from mercer.io.files import check_there, plain_name
+    from mercer.tables.reading import is_pattern
+
+    if data != "-" and not is_pattern(data):
+        check_there(Path(data))
     if output is not None and str(output) != "-":
         if output.suffix.lower() in _OTHERS:
             raise click.UsageError(
@@ -285,6 +290,4 @@ def _target_of(data: str, output: Path | None) -> Path:
         return output
     if data == "-" or output is not None:
         raise click.UsageError("a model is written to a file; name it with --output")
-    from mercer.io.files import plain_name
-
     return Path(plain_name(Path(data).resolve()).stem + ".mercer")

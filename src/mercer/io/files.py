@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import io
 import lzma
+import re
 import stat
 import zlib
 from collections import Counter
@@ -34,6 +35,8 @@ def check_there(path: Path) -> None:
     A pipe would wait for a writer, and a device may never end.
     """
     if not path.exists():
+        if re.match(r"\w\w+:/", str(path)):  # Path makes one stroke of two
+            raise DataError(f"'{path}' is an address; download it first, and give the file.")
         guess = similar_file(path) or "; check its name."
         raise DataError(f"there is no file '{path}'{guess}")
     mode = path.stat().st_mode

@@ -197,6 +197,8 @@ def check_labels(y: Targets, n: int, name: str = "y") -> Array | None:
     """One label for each of n rows, or None."""
     if y is None:
         return None
+    if isinstance(y, str):
+        raise DataError(f"{name}={y!r} is a text; give one label per row, such as table[{y!r}].")
     labels = np.asarray(y)
     if labels.ndim != 1 or len(labels) != n:
         raise DataError(

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from importlib import import_module
 from numbers import Real
 from typing import Any
@@ -82,7 +83,12 @@ def take_apart(X: Any) -> Frame:
         return X
     if issparse(X):
         raise DataError("Sparse data was passed, and a table is dense; give X.toarray().")
+    if isinstance(X, list) and X and all(isinstance(row, Mapping) for row in X):
+        names = dict.fromkeys(name for row in X for name in row)
+        X = {name: [row.get(name) for row in X] for name in names}
     if isinstance(X, Mapping):
+        if all(isinstance(value, str) or not hasattr(value, "__len__") for value in X.values()):
+            X = as_one_row(X)
         columns = {str(name): plain_column(values, str(name)) for name, values in X.items()}
         lengths = {name: len(column) for name, column in columns.items()}
         if len(set(lengths.values())) > 1:
@@ -178,7 +184,7 @@ def _of_values(values: list[Any], name: str) -> Array:
     seen = [value for value in values if value is not None]
     if all(isinstance(value, bool | np.bool_) for value in seen):
         return objects(None if value is None else bool(value) for value in values)
-    if all(isinstance(value, Real) and not isinstance(value, bool) for value in seen):
+    if all(isinstance(value, Real | Decimal) and not isinstance(value, bool) for value in seen):
         return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
     if all(isinstance(value, datetime.date | np.datetime64) for value in seen):
         return _dates(values)
@@ -186,8 +192,11 @@ def _of_values(values: list[Any], name: str) -> Array:
         return objects(None if value is None else str(value) for value in values)
     kinds = sorted({type(value).__name__ for value in seen})
     several = f"column {name!r} holds values of several kinds ({', '.join(kinds[:5])})"
-    remedy = "make them all numbers, all texts or all dates, or leave the column out."
-    raise DataError(f"{several}; {remedy}")
+    held = several if len(kinds) > 1 else f"column {name!r} holds {kinds[0]}"
+    remedy = "make them all numbers, all texts or all dates"
+    ways = {"Timedelta": ".dt.total_seconds()", "Period": ".dt.to_timestamp()"}
+    how = f", by table[{name!r}]{ways[kinds[0]]}" if kinds[0] in ways else ""
+    raise DataError(f"{held}; {remedy}{how}, or leave the column out.")
 
 
 def _dates(values: list[Any]) -> Array:
@@ -210,6 +219,8 @@ def _from_array(X: Any) -> Frame:
         raise DataError(f"{none} while a minimum of 1 is required; give columns.")
     if values.ndim != 2:
         remedy = "Give a data frame. Reshape your data: X.reshape(-1, 1) if it has one feature."
+        if hasattr(X, "to_frame"):
+            remedy = "Of a data frame, one row is table.iloc[[0]], and one column table[['name']]."
         raise DataError(f"Expected 2D array, got shape {values.shape} instead. {remedy}")
     if values.dtype.kind == "c":
         raise DataError("Complex data not supported; give real and imaginary parts as columns.")

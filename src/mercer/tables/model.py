@@ -133,7 +133,10 @@ class TableModel(Estimator):
     True
     """
 
-    _foreign: ClassVar[Mapping[str, str]] = {}
+    _foreign: ClassVar[Mapping[str, str]] = {
+        name: f"write TableModel(KernelPCA({name}=...))."
+        for name in ("n_components", "kernel", "solver", "preimage", "random_state")
+    }
     _saved: ClassVar[tuple[str, ...]] = ("model_", "encoder_", "filler_", *OF_COLUMNS)
 
     model: Any = None
@@ -311,6 +314,10 @@ class TableModel(Estimator):
 
     def _open(self, X: Any) -> Opened:
         """The rows as the model is going to see them, and what makes them so."""
+        if not isinstance(self.encoder, TableEncoder | None):
+            wrong = f"encoder={self.encoder!r} is not a TableEncoder, which scales by itself"
+            inside = "TableModel(make_pipeline(..., KernelPCA()))"
+            raise TypeError(f"{wrong}; other steps go before the model: {inside}.")
         how = Opening(self.encoder, None, self.missing, self._asked(), as_table=True)
         named = isinstance(X, str | os.PathLike)
         return how.of_file(X) if named else how.of_frame(take_apart(X))
