@@ -25,7 +25,7 @@ from mercer.io.files import decoding, file_fingerprint, pick_columns, refuse_bom
 from mercer.points.source import CHUNK, Source, floating_type, warn_of_long
 from mercer.points.sparse import SparseRows
 
-#: Where the entries of a sparse matrix are.
+#: Arrays that hold the indices of a sparse matrix.
 _PLACES = {"indices.npy", "indptr.npy", "row.npy", "col.npy"}
 #: Columns are numbered by 32 bits.
 MOST_COLUMNS = (1 << 31) - 1
@@ -84,7 +84,7 @@ class NpyRows(Source):
 
 
 def load_npz(path: Path, name: str | None) -> Array:
-    """One array of an .npz archive, in memory; what is declared is compared with what is free."""
+    """One array of an .npz archive, in memory, if its declared size fits into what is free."""
     with decoding(path, "readable .npz archive"), zipfile.ZipFile(path) as archive:
         member = f"{_picked(members(path), path, name)}.npy"
         what = f"'{member}' in '{path}'"
@@ -102,7 +102,7 @@ def load_npz(path: Path, name: str | None) -> Array:
 
 
 def members(path: Path) -> list[str]:
-    """Names of the arrays of an .npz archive; none for what is not one."""
+    """Names of the arrays in an .npz archive; empty for other files."""
     if not zipfile.is_zipfile(path):
         return []
     with decoding(path, "readable .npz archive"), zipfile.ZipFile(path) as archive:
@@ -144,7 +144,7 @@ def table_shape(shape: tuple[int, ...], what: str) -> tuple[int, int]:
 
 
 def _bytes(shape: tuple[int, ...], dtype: np.dtype) -> int:
-    """In Python's integers: a forged header must not overflow."""
+    """Size in Python's integers: a forged header must not overflow."""
     return math.prod(map(int, shape), start=dtype.itemsize)
 
 
@@ -172,7 +172,7 @@ class ZarrRows(Source):
             self._check_size()
 
     def _check_size(self) -> None:
-        """What is not stored reads as zeros, so that a wrong shape would be read for ever."""
+        """Check the shape: chunks that are not stored read as zeros, however many are declared."""
         pieces = self._array.shards or self._array.chunks
         size = math.prod(pieces) * self._array.dtype.itemsize
         declared = math.prod(-(-n // c) for n, c in zip(self.shape, pieces, strict=True))
@@ -202,12 +202,12 @@ class ZarrRows(Source):
 
 
 def load_sparse_npz(path: Path) -> SparseRows:
-    """The matrix of an archive of SciPy's; nothing is unpickled, and its places are checked."""
+    """The matrix in an archive of SciPy; nothing is unpickled, and its indices are checked."""
     with decoding(path, "sparse .npz archive"):
         with zipfile.ZipFile(path) as archive:
             size = sum(entry.file_size for entry in archive.infolist())
             for name in _PLACES.intersection(archive.namelist()):
-                with archive.open(name) as file:  # SciPy would round what is not whole
+                with archive.open(name) as file:  # SciPy would round indices that are not whole
                     if read_header(file, path)[2].kind != "i":
                         raise DataError(f"'{path}' has places of a foreign type; save it again.")
         refuse_bomb(path, size, path.stat().st_size)
@@ -324,7 +324,7 @@ class ParquetRows(Source):
 
 
 def parquet_names(path: Path) -> tuple[list[str], list[str]]:
-    """Names of the columns, and of those that hold no numbers."""
+    """Names of the columns, and of those that are not numbers."""
     file = parquet_files(path)[0]
     with decoding(file, "Parquet file"):
         schema = require("pyarrow.parquet", "io").read_schema(file)

@@ -14,7 +14,7 @@ from mercer.exceptions import DataError
 from mercer.io.arrays import table_shape
 from mercer.points.source import Source, floating_type, warn_of_long
 
-#: So many rows at a time are compared with those of an earlier pass.
+#: Rows of a pass are compared with those of an earlier one so many at a time.
 EDGE = 16_384
 
 #: A batch as people have it: an array, a data frame, an Arrow batch, or a list of tuples.
@@ -152,7 +152,7 @@ class BatchRows(Source):
         self._compare(at, checksum)
 
     def _checked(self, batch: Batch, what: str) -> Array:
-        """A copy, for the next batch may be made in the same place."""
+        """A copy, since the next batch may be written to the same memory."""
         rows, names = _numbers(batch), _names(batch)
         if rows.ndim != 2 or rows.shape[1] != self.shape[1]:
             raise DataError(
@@ -185,12 +185,12 @@ class BatchRows(Source):
 
 
 def _length(batch: Batch) -> int:
-    """How many rows; sparse ones, which are refused later, have no length."""
+    """The number of rows; sparse ones, which are refused later, have no length."""
     return int(batch.shape[0] if hasattr(batch, "shape") else len(batch))
 
 
 def _names(batch: Batch) -> tuple[str, ...] | None:
-    """Of the columns; those of an Arrow batch itself are the values."""
+    """Names of the columns; the ``columns`` of an Arrow batch are its values."""
     names = getattr(batch, "column_names", getattr(batch, "columns", None))
     return None if names is None else tuple(map(str, names))
 

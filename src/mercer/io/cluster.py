@@ -176,7 +176,7 @@ class DaskCrew(Crew):
             return future.result()
 
     def _wait(self, future: Any) -> None:
-        """Until it is done; a client whose scheduler is gone would wait forever."""
+        """Wait for the result, but not for a scheduler that is gone."""
         wait = require("distributed", "cluster").wait
         while not future.done():
             with suppress(TimeoutError), _failures():
@@ -193,7 +193,7 @@ class DaskCrew(Crew):
 
 @contextmanager
 def _failures() -> Iterator[None]:
-    """What dask has to say when a cluster gives up, with what to do about it."""
+    """dask's message when a cluster gives up, with a remedy."""
     try:
         yield
     except (Exception, CancelledError) as error:
@@ -216,7 +216,7 @@ def _same(value: Any) -> Any:
 
 
 def _alone(function: Callable[..., Any], *arguments: Any) -> Any:
-    """The call, with BLAS at one thread: the tasks are the parallelism."""
+    """Call the function with one BLAS thread: the tasks run in parallel."""
     with one_blas_thread():
         return function(*arguments)
 
@@ -234,7 +234,7 @@ def _on_partition(
 
 
 def _tree(total: Callable[[Sequence[Any]], Any], parts: Sequence[Any]) -> Any:
-    """The sum of all, in a tree of fixed shape."""
+    """The sum of all parts, in a tree of fixed shape."""
     while len(parts) > 1:
         parts = [total(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
     return parts[0]

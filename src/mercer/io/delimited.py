@@ -15,7 +15,7 @@ from mercer.io.files import COMPRESSED, look_inside, pick_columns
 from mercer.io.look import MISSING, Line, Look, is_missing, is_number, lines_of
 from mercer.points.source import CHUNK, LONGEST, Source, fill_in, warn_of_long
 
-#: Every so many rows their place in the file is remembered.
+#: The place of every so-many-th row in the file is remembered.
 STRIDE = 1024
 #: Bytes of text that pyarrow parses at once.
 BLOCK = 1 << 22
@@ -64,7 +64,7 @@ class CsvRows(Source):
             for line in lines_of(file, self._dialect.line, self.path):
                 content = line.content
                 if content.isspace():
-                    self._plain &= content in (b"\n", b"\r\n")  # which pyarrow passes over, too
+                    self._plain &= content in (b"\n", b"\r\n")  # which pyarrow skips, too
                     continue
                 if rows % STRIDE == 0:
                     self._marks.append(line._replace(content=b""))
@@ -100,7 +100,7 @@ class CsvRows(Source):
             yield block
 
     def _read_plain(self, start: int, stop: int) -> Iterator[Array]:
-        """What pyarrow reads without complaint; the rest, and why, is left to our own parser."""
+        """What pyarrow reads without complaint; our own parser reads the rest, or says why not."""
         try:
             from pyarrow import OSFile, csv
         except ImportError:
@@ -129,7 +129,7 @@ class CsvRows(Source):
         return [self._dialect.split(line)[at].strip() for line in self._from(0)]
 
     def _look_for_long(self, block: Array, lines: Iterable[Line]) -> None:
-        """The text shows whether a large number is whole, and was rounded."""
+        """Look at the text of large numbers, which shows if they are whole and were rounded."""
         far = np.asarray((np.abs(block) > LONGEST).any(axis=1))
         if self.told_of_long or not far.any():
             return
@@ -187,7 +187,7 @@ class CsvRows(Source):
 
 
 def _arrow_reader(csv: Any, file: Any, rows: CsvRows) -> Any:
-    """Batches of the columns in use; strict, so that nothing is read that we would refuse."""
+    """Batches of the columns in use, read strictly: nothing passes that our parser would refuse."""
     from pyarrow import float64
 
     dialect = rows._dialect

@@ -53,7 +53,7 @@ def check_there(path: Path) -> None:
 
 @contextlib.contextmanager
 def decoding(path: Path, kind: str) -> Iterator[None]:
-    """Whatever another package says about a damaged file becomes one line that names the file."""
+    """Turn any error of another package about a damaged file into one line that names the file."""
     try:
         yield
     except (DataError, Warning):  # a warning that is an error here says nothing about the file
@@ -93,7 +93,7 @@ def pick_columns(names: tuple[str, ...], columns: Names | None, path: Path) -> l
 
 
 def check_columns(columns: Iterable[str], names: Sequence[str], what: str = "there is") -> None:
-    """Raise for the first column that is not there; what may have been meant, and what there is."""
+    """Raise for the first missing column, with what may have been meant and what there is."""
     known = {*names}
     for name in columns:
         if name not in known:
@@ -119,7 +119,7 @@ def numbered(names: Sequence[str], path: Path) -> list[str]:
 
 
 def repeated(names: Iterable[Any]) -> list[str]:
-    """Names that there are more than once."""
+    """Names that occur more than once."""
     return sorted(str(name) for name, count in Counter(names).items() if count > 1)
 
 
@@ -136,17 +136,17 @@ def other_use(what: str, names: Sequence[str]) -> Remedy:
 
 
 def unknown_ending(path: Path, known: Iterable[str]) -> str:
-    """What is said of a file of no known kind."""
+    """The message for a file of an unknown kind."""
     return f"'{path.name}': the ending '{path.suffix}' is not known; give one of {', '.join(known)}"
 
 
 def at_line(number: int, path: Path, what: str) -> DataError:
-    """What is wrong with a line of a file."""
+    """An error about a line of a file."""
     return DataError(f"line {number} of '{path}'" + what)
 
 
 def lacks_text(what: str, lost: Sequence[str], count: int, others: Sequence[str]) -> str:
-    """Which of a model's columns are lost; it may know others by another name."""
+    """Which of a model's columns a table lacks; some may be there under other names."""
     instead = f"it has {names_text(others)} instead; rename what is the same, or " if others else ""
     lacking = f"{what} lacks {len(lost)} of the model's {count} columns: {names_text(lost)}"
     return f"{lacking}; {instead}give the columns that were there in fit."
@@ -168,7 +168,7 @@ def plain_name(path: Path) -> Path:
 
 @contextlib.contextmanager
 def open_plain(path: Path) -> Iterator[BinaryIO]:
-    """The bytes of a file, out of its wrapper if it has one."""
+    """The bytes of a file, decompressed if it is compressed."""
     kind = path.suffix.lower()
     try:
         packed = kind in COMPRESSED
@@ -183,7 +183,7 @@ def open_plain(path: Path) -> Iterator[BinaryIO]:
 
 
 def refuse_bomb(path: Path, size: int, compressed: int) -> None:
-    """Raise if what is unpacked, or declared to be, is out of all proportion."""
+    """Raise if the unpacked size, real or declared, is out of all proportion."""
     if size > MUCH and size > TIMES * compressed:
         much = f"{size >> 20} MB, {size // max(compressed, 1)} times what it takes"
         remedy = "if it holds such rows, unpack it, and give the plain file."

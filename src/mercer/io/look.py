@@ -22,13 +22,13 @@ from mercer.io.images import find_images
 
 #: Endings of text files.
 TEXT = (".csv", ".tsv", ".txt")
-#: And of workbooks.
+#: Endings of workbooks.
 SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
-#: What parts the fields of a line.
+#: What separates the fields of a line.
 DELIMITERS = ",;\t|"
 #: A longer line is not a table of numbers, and would have to be held in memory.
 MAX_LINE = 1 << 24
-#: Columns that a text may have: each is a name, and a parser of its own.
+#: Most columns of a text file: each has a name and a parser of its own.
 MOST_COLUMNS = 200_000
 #: Lines among which names of columns are looked for below titles.
 MOST_TITLES = 12
@@ -52,7 +52,7 @@ class Line(NamedTuple):
 
     @property
     def text(self) -> str:
-        """As text, or an error that names the byte at fault."""
+        """The line as text, or an error that names the byte at fault."""
         if b"\0" in self.content:
             raise self.fault(" holds a NUL byte; save it as text.")
         try:
@@ -62,14 +62,14 @@ class Line(NamedTuple):
             raise self.fault(f" is not UTF-8 ({byte}); save it as UTF-8.") from error
 
     def fields(self, delimiter: str, *, strict: bool = False) -> list[str]:
-        """What the delimiter parts; ``strict`` if quotes must be closed where a field ends."""
+        """The fields of the line; ``strict`` if quotes must be closed where a field ends."""
         try:
             return next(csv.reader([self.text], delimiter=delimiter, strict=strict))
         except csv.Error as error:
             raise self.fault(f": {error}; fix it.") from error
 
     def fault(self, what: str) -> DataError:
-        """What is wrong, after number and path."""
+        """The error, with the line's number and the path."""
         return at_line(self.number, self.path, what)
 
 
@@ -124,7 +124,7 @@ class Look(os.PathLike[str]):
 
     @cached_property
     def beginning(self) -> "Beginning":
-        """Of a text file; from here on it is watched."""
+        """The beginning of a text file; from now on, changes of the file are noticed."""
         self.watch = FileWatch([self.path])
         with open_plain(self.path) as file:
             mark = _UTF8_BOM if file.read(3) == _UTF8_BOM else b""
@@ -183,7 +183,7 @@ class Look(os.PathLike[str]):
 
     @cached_property
     def non_numeric(self) -> list[str]:
-        """Columns that hold something else than numbers, as far as the first rows show."""
+        """Columns that hold anything other than numbers, as far as the first rows show."""
         if self.kind in TEXT:
             fields = self.first_fields.items()
             return [name for name, texts in fields if numbers_of(texts) is None]
@@ -293,7 +293,7 @@ def _is_title(fields: Sequence[str]) -> bool:
 
 def quoted(path: Path) -> str:
     """A path for the shell."""
-    import shlex  # of no use but in a message
+    import shlex  # useful only in a message
 
     return shlex.quote(str(path))
 
@@ -315,7 +315,7 @@ def delimiter_of(line: str, path: Path) -> str:
 def wrong_width(
     fields: Sequence[str], width: int, delimiter: str, number: int, path: Path
 ) -> DataError:
-    """What is wrong with a line of other than so many fields, and what fixes it."""
+    """The error for a line with another number of fields, with a remedy."""
     where = f"{quoted(path)} > {quoted(path.with_suffix('.new.csv'))}"
     remedy = "fix it."
     if width == 1 and number > 1:
@@ -327,7 +327,7 @@ def wrong_width(
 
 
 def lines_of(file: BinaryIO, number: int, path: Path) -> Iterator[Line]:
-    """The lines from where the file stands, of which the first has this number."""
+    """The lines from the current position of the file; the first has this number."""
     place = file.tell()
     while content := file.readline(MAX_LINE):
         line = Line(place, number, content, path)

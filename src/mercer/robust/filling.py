@@ -39,16 +39,18 @@ NOISE = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 STRENGTHS = (0.1, 0.3, 1.0)
 #: Rows to learn from, and rows to mask values in, while choosing.
 LEARN_ROWS, MASK_ROWS = 500, 150
-#: With fewer rows every row is held out once; with fewer still nothing is chosen.
+#: With fewer rows than the first, every row is held out once; with fewer than the second,
+#: nothing is chosen.
 FEW_ROWS, FEWEST_ROWS = 300, 30
 #: Masked values for each class of rows.
 VALUES = 60
-#: Of more rows than this, so many take part in the rounds; they teach how to fill in the others.
-#: On digits, 20 % missing, 3,000 rows teach no more than 2,000 (errors of .1470 and .1472).
+#: If there are more rows than this, only so many take part in the rounds; the others are filled
+#: in by the model that they lead to.
+#: On digits with 20 % missing, 3,000 rows are no better than 2,000 (errors of .1470 and .1472).
 ALL_ROWS, ROUND_ROWS = 3000, 2000
-#: What is taken where nothing can be chosen.
+#: Used where nothing can be chosen.
 USUAL_NOISE = 1e-4
-#: While choosing, a few rounds tell the settings apart.
+#: A few rounds are enough to compare settings.
 LIMITS = Imputer(tol=3e-3, max_iter=40)
 
 
@@ -121,8 +123,8 @@ class Filling:
         return PreImages(points, status == "converged", rounds, status, subspace.residual(points))
 
     def deviations(self, X: Array, rng: np.random.Generator) -> Array:
-        """Draws of the missing values around what was filled in, 0 elsewhere."""
-        assert self.gaussian is not None  # else no spread is known, and nobody asks for it
+        """How far draws of the missing values lie from what was filled in; 0 elsewhere."""
+        assert self.gaussian is not None  # otherwise no spread is known, and none is needed
         X = X.astype(np.float64)
         linear, kind = self.start(X, X[0])
         return np.asarray((self.gaussian.draw(X, rng) - linear) * self.spread[kind][:, None])
@@ -179,7 +181,7 @@ def choose_filling(
 def mixed_masks(X: Array, rng: np.random.Generator) -> Array:
     """A tenth, three tenths, half of the columns, or a third of them side by side; row by row.
 
-    The slots of a category are masked together: one that is seen would tell the others.
+    The slots of a category are masked together: one that stays visible would reveal the others.
     """
     groups = linalg.one_hot_groups(X)
     n, d = len(X), int(groups.max()) + 1
@@ -197,7 +199,7 @@ def mixed_masks(X: Array, rng: np.random.Generator) -> Array:
 def _trial(
     learn: Learn, known: Array, rows: Array, masked: Array, preimage: str | PreImageSolver
 ) -> tuple[Array, ...]:
-    """Masked values, in the Gaussian's units, and what each setting says of them.
+    """Masked values, in the Gaussian's units, and what each setting predicts for them.
 
     Returns the truth (v,); the linear answers (strengths, v) and those of the kernel (noises, v); a
     draw's deviation from the mean (v,); and of the row of each, (v,), what the linear answer leaves
@@ -212,7 +214,7 @@ def _trial(
 
     linear = [base.shrunk(factor).fill_and_left(incomplete) for factor in STRENGTHS]
     start, left = min(linear, key=lambda answer: np.sum(values(answer[0] - rows) ** 2))
-    # The fit to all rows says it once.
+    # The fit to all rows warns, once.
     with warnings.catch_warnings(action="ignore", category=MercerWarning):
         subspace, variances = learn(base.fill(known))
     kernel = []
@@ -226,7 +228,7 @@ def _trial(
 
 
 def _splits(X: Array, masks: Masks) -> Iterator[tuple[Array, Array, Array]]:
-    """Rows to learn from, rows held out, and which values to mask in these."""
+    """Rows to learn from, rows held out, and which values to mask in the latter."""
     rng = numbers.fixed_rng(0)
     n = len(X)
     order = rng.permutation(n)
@@ -249,7 +251,7 @@ def _splits(X: Array, masks: Masks) -> Iterator[tuple[Array, Array, Array]]:
 
 
 def _best(truth: Array, linear: Array, kernel: Array, around: Array) -> tuple[float, ...]:
-    """Noise, share, spread and the errors before and after, of one class."""
+    """Noise, share, spread, and the errors before and after, for one class."""
     away = kernel - linear
     size = (away**2).sum(axis=1)
     share = np.clip((away @ (truth - linear)) / np.where(size > 0, size, 1), 0, 1)
@@ -270,7 +272,7 @@ def _usual(gaussian: GaussianRows | None) -> Filling:
     return Filling(gaussian, False, np.empty(0), USUAL_NOISE * one, one, one, unknown)
 
 
-# Rows to learn from that have holes: fit, fill in, repeat.
+# Training rows with missing values: fit, fill in, repeat.
 
 
 @machine.blas_limited
@@ -318,7 +320,7 @@ def fill_missing(
     fold_of = held_out.deal_folds(len(seen), folds, rng)
 
     def fill(rows: Array, known: Array) -> Array:
-        """Rows by a model that has not seen them."""
+        """Fill in rows by a model that has not seen them."""
         subspace, variances = learn(known)
         start = linear[rows], kind[rows]
         return np.asarray(filling.fill(subspace, variances, X[rows], preimage, start).points)
@@ -331,7 +333,7 @@ def fill_missing(
             if rows.size:
                 again = fill(rows, before[fold_of != fold])
                 # The first two rounds count in full, later ones in the mean: rows between two
-                # groups of data change sides for ever.
+                # groups of data would change sides for ever.
                 filled[rows] += (again - filled[rows]) / max(1, done)
         values = filled[seen][missing[seen]]
         moved, spread = values - before[missing[seen]], float(np.std(values)) or 1.0
@@ -350,7 +352,7 @@ def fill_missing(
 
 
 def _masks_like(missing: Array) -> Masks:
-    """Holes as the rows have them: the pattern of any row with holes."""
+    """Masks like the rows' own: each is the pattern of some row with missing values."""
     patterns = missing[missing.any(axis=1)]
 
     def masks(rows: Array, rng: np.random.Generator) -> Array:

@@ -33,7 +33,7 @@ SMALLEST_FACTOR = 1e-3
 
 @dataclass(frozen=True)
 class Imputer:
-    """How far to go.
+    """When to stop.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ def shrinkage(variances: Array, noise: float) -> Array:
 
 
 def _step_solver(preimage: str | PreImageSolver, kernel: Kernel) -> PreImageSolver:
-    """One step of the fixed point, which descends surely, where it applies; else as asked."""
+    """One step of the fixed point, which surely descends, if it applies; else the solver given."""
     solver = as_preimage(preimage)
     if isinstance(solver, FixedPoint):
         return FixedPoint(**{**solver.get_params(), "early_stop": 1})
@@ -141,7 +141,7 @@ MOST_COLUMNS = 2500
 ALIKE = 5.0
 #: Conjugate gradients stop at this relative residual, or after so many steps.
 CG_TOL, CG_STEPS = 1e-3, 60
-#: Of more rows than this, so many teach mean and covariance.
+#: If there are more rows than this, only so many are used for mean and covariance.
 GAUSSIAN_ROWS = 10_000
 #: The covariance is shrunk by no less: it must have an inverse.
 SMALLEST_SHRINKAGE = 1e-6
@@ -179,7 +179,7 @@ class GaussianRows:
         return np.asarray(np.linalg.inv(self.covariance))
 
     def shrunk(self, factor: float) -> "GaussianRows":
-        """The same with another strength of shrinkage."""
+        """The same rows with another strength of shrinkage."""
         shrinkage = float(np.clip(factor * self.shrinkage, SMALLEST_SHRINKAGE, 1))
         return replace(self, shrinkage=shrinkage)
 
@@ -221,7 +221,7 @@ class GaussianRows:
         if (missing.sum(axis=1).astype(float) ** 3).sum() <= EXACT_WORK:
             filled, _, summed = self._by_patterns(Y)
             return filled, summed
-        # What a value has of its own, given all others, is the least that is uncertain of it.
+        # The variance of a value given all others is the least uncertainty it can have.
         return self._by_gradients(Y), np.diag(missing.sum(axis=0) / np.diag(self.precision))
 
     def _by_patterns(self, Y: Array) -> tuple[Array, Array, Array]:
@@ -287,7 +287,7 @@ def fit_gaussian(
     location, scale = np.nanmean(X, axis=0), _units(np.nanstd(X, axis=0))
     n, d = X.shape
     if d > MOST_COLUMNS:
-        raise ValueError(f"{d} columns")  # callers ask for it only where it can be had
+        raise ValueError(f"{d} columns")  # callers ask for it only where it is defined
     Y = (X - location) / scale
     filled = np.nan_to_num(Y)
     summed = np.diag(missing.sum(axis=0).astype(float))
@@ -308,7 +308,7 @@ def fit_gaussian(
 
 
 def _taught_by(X: Array) -> Array:
-    """Rows drawn from many; all, if some column would lose its last observed value."""
+    """A sample of many rows; all of them if a column would lose its last observed value."""
     if len(X) <= GAUSSIAN_ROWS:
         return X
     drawn = X[numbers.fixed_rng(0).permutation(len(X))[:GAUSSIAN_ROWS]]
@@ -329,7 +329,7 @@ def _units(spread: Array) -> Array:
 
 
 def _patterns(missing: Array) -> Iterator[tuple[Array, Array]]:
-    """Each pattern with holes, and the rows that have it."""
+    """Each pattern of missing values, and the rows that have it."""
     incomplete = np.flatnonzero(missing.any(axis=1))
     if not incomplete.size:
         return

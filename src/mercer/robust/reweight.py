@@ -87,9 +87,9 @@ def as_loss(loss: str | Loss) -> Loss:
 #: The spread counts as no less than this share of the way from the median error to that of an
 #: isolated point: where the data are described closely, a little less closely is no outlier.
 SMALLEST_SPREAD = 0.11
-#: Where fewer rows are trusted, or more form a group apart, nobody can tell which are the outliers.
+#: If fewer rows are trusted, or more form a group apart, outliers cannot be told from data.
 FEW_TRUSTED, LARGE_GROUP = 0.65, 0.15
-#: Of more rows than this, as many take part in the rounds; a model of these weighs the others.
+#: If there are more rows than this, as many take part in the rounds; their model weighs the others.
 ROUND_ROWS = 3000
 
 
@@ -117,7 +117,7 @@ class Reweighting:
 
     @property
     def doubt(self) -> str | None:
-        """Why outliers and data may have been confused, in words; None where they were not."""
+        """Why outliers and data may have been confused, in words; None if they were not."""
         n, kept = len(self.weights), self.trust.trusted
         group = int(self.trust.grouped.sum())
         if group >= LARGE_GROUP * n:
@@ -258,7 +258,7 @@ MAX_ROUNDS = 50
 
 @dataclass(frozen=True)
 class Trust:
-    """What grew out of the start."""
+    """What the trusted start has grown into."""
 
     trusted: Array  #: (n,) bool
     #: (n,), how far the distance to trusted rows lies above their median, in spreads of the
@@ -273,7 +273,7 @@ class Trust:
 
 
 class _Grown(NamedTuple):
-    """How far out rows lie from the trusted ones, in which units, and after how many rounds."""
+    """How far rows lie from the trusted ones, in which units, and after how many rounds."""
 
     middle: float
     spread: float
@@ -318,7 +318,7 @@ def trusted_rows(X: RowsLike, kernel: Kernel) -> Trust:
 
 
 def _grown(D: Array, place: Array, near: Array, among: Array) -> tuple[Array, _Grown]:
-    """Trusted rows, from the half of these references that has them nearest."""
+    """Trusted rows, grown from the half of the references that are closest to all others."""
     allowed = np.flatnonzero(among)
     size = max(len(allowed) // 2 + 1, min(NEIGHBOUR + 1, len(allowed)))
     # The distance to the middle one of all other rows.
@@ -360,7 +360,7 @@ def _neighbours(points: Points, base: Points, kernel: Kernel, among: Array) -> t
 
 
 def _strays(excess: Array, lone: Array, reached: float) -> Array:
-    """Numbers of single rows that follow the trusted ones without a gap, if they are few."""
+    """Indices of single rows that follow the trusted ones without a gap, if they are few."""
     rows = np.flatnonzero(lone)
     rows = rows[np.argsort(excess[rows], kind="stable")]
     gaps = np.diff(excess[rows], prepend=max(reached, GROUP_REACH))
@@ -395,7 +395,7 @@ def _log_neighbour(D: Array, references: Array, among: Array, count: int) -> Arr
 
 
 def _log(far: Array) -> Array:
-    """Logarithms of distances; copies of a row, which lie at none, get the smallest other one."""
+    """Logarithms of distances; copies of a row, at distance 0, get the smallest positive one."""
     smallest = np.min(far[far > 0], initial=np.inf)
     return np.asarray(np.log(np.maximum(far, smallest if np.isfinite(smallest) else 1.0)))
 

@@ -16,14 +16,14 @@ from mercer.tables.frames import is_absent, kind_of, objects
 
 
 class WrongCellError(DataError):
-    """A value that a column cannot take; the table knows how its rows are counted."""
+    """A value that a column cannot take; the table adds how its rows are counted."""
 
     def __init__(self, row: int, before: str, after: str = "") -> None:
         super().__init__(f"{before} in row {row}{after}")
         self.row, self.before, self.after = row, before, after
 
     def at(self, place: Callable[[int], str]) -> str:
-        """What is wrong, with the place of its row."""
+        """The message, with the place of the row."""
         return f"{self.before} in {place(self.row)}{self.after}"
 
 
@@ -35,13 +35,13 @@ class WrongCellError(DataError):
 
 #: Name → length in seconds, the longest first.
 CYCLES = {"month": 31_556_952.0, "weekday": 7 * 86_400.0, "hour": 86_400.0}
-#: Cosine and sine of less than this length leave the angle open.
+#: If cosine and sine are shorter than this, the angle is undetermined.
 UNDECIDED = 0.5
 _MONDAY = np.datetime64("1970-01-05")
 
 
 def parse_cycles(kind: str) -> tuple[str, ...] | None:
-    """The parts of ``"date:month+hour"``, the longest first; None if it is another kind."""
+    """The parts of ``"date:month+hour"``, the longest first; None for another kind."""
     head, _, tail = kind.partition(":")
     names = tail.split("+")
     if head != "date" or (":" in kind and not set(names) <= set(CYCLES)):
@@ -69,7 +69,7 @@ def moved(dates: Array, block: Array, cycles: tuple[str, ...]) -> Array:
         sure = np.hypot(cosine, sine) >= UNDECIDED
         seconds = np.where(sure & ~np.isnat(moments), step, 0.0) * CYCLES[name]
         moments = moments + np.rint(1e6 * seconds).astype("m8[us]")
-    return np.asarray(dates + (moments - dates.astype("M8[us]")))  # nanoseconds stay
+    return np.asarray(dates + (moments - dates.astype("M8[us]")))  # keeps nanoseconds
 
 
 def _phase(dates: Array, name: str) -> Array:
@@ -85,9 +85,9 @@ def _phase(dates: Array, name: str) -> Array:
 
 #: What dates are counted in, the coarsest first.
 UNITS = ("D", "h", "m", "s", "ms", "us", "ns")
-#: New rows are far from the fit if the middle one lies so many spreads from its middle.
+#: New rows are far from the fit if their median lies so many spreads from the fit's.
 FAR = 5.0
-#: Fewer rows may all be rare ones.
+#: Fewer rows than this may all be unusual.
 LEAST_ROWS = 5
 
 
@@ -108,14 +108,14 @@ class Number:
     high: float = np.inf  #: the other bound
     #: All values, where the column has few of them: the nearest comes back; empty otherwise
     levels: tuple[float, ...] = ()
-    #: Decimals that the values had, and come back with; None: all that a number has
+    #: Decimals that the values had, and are given back with; None for all digits
     digits: int | None = None
     ends: ClassVar[tuple[str, ...]] = ("",)
     width: ClassVar[int] = 1
 
     @property
     def is_raw(self) -> bool:
-        """Whether it is taken as it is."""
+        """Whether the number is used as it is."""
         return self.scale == self.gain == 1 and not self.center and not self.tails
 
     def codes(self, values: Array) -> Array:
@@ -133,7 +133,7 @@ class Number:
         return np.asarray(self.gain * u)[:, None]
 
     def decode(self, block: Array) -> Array:
-        """The way back; NaN stays."""
+        """Numbers from a block; NaN stays NaN."""
         u = block[:, 0] / self.gain
         if self.tails:
             u = np.sinh(np.clip(u, -500, 500))
@@ -164,7 +164,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Category:
-    """A category: a one-hot block of height ``gain``, so that a Gaussian has exp(-γ [x ≠ y]).
+    """A category: a one-hot block of height ``gain``, so that a Gaussian is exp(-γ [x ≠ y]).
 
     Coming back the strongest wins: only values that were there in ``fit`` come out.
     """
@@ -177,7 +177,7 @@ class Category:
 
     @property
     def ends(self) -> list[str]:
-        """What the names of the entries of a vector end in."""
+        """What is appended to the column's name for each entry of a vector."""
         return [f"={value}" for value in self.values]
 
     @property
@@ -192,7 +192,7 @@ class Category:
         return {other: slot for value, slot in known.items() for other in _alike(value)} | known
 
     def unseen(self, values: Array) -> list[Any]:
-        """Different values that fit has not seen."""
+        """The distinct values that fit has not seen."""
         present = {value for value in values.tolist() if not is_absent(value)}
         return sorted(present - set(self._slots), key=str)
 
@@ -210,7 +210,7 @@ class Category:
         return block
 
     def decode(self, block: Array) -> Array:
-        """The strongest; a missing value stays missing."""
+        """The category of the largest entry; a missing value stays missing."""
         missing = np.asarray(np.isnan(block).any(axis=1))
         number = isinstance(self.values[0], float)
         table = np.empty(self.width, dtype=np.float64 if number else object)
@@ -228,7 +228,7 @@ class Category:
 
 
 def _alike(value: Any) -> tuple[Any, ...]:
-    """The same in a file, where a truth value is a word, and in a frame, where it is not."""
+    """The same for a file, where a truth value is a word, and for a frame, where it is not."""
     if isinstance(value, bool | np.bool_):
         return str(value), str(value).lower(), str(value).upper()
     truth = {"true": True, "false": False}.get(str(value).casefold())
@@ -257,12 +257,12 @@ class Date:
 
     @property
     def ends(self) -> list[str]:
-        """What the names of the entries of a vector end in."""
+        """What is appended to the column's name for each entry of a vector."""
         return ["", *(f":{part}:{way}" for part in self.cycles for way in ("cos", "sin"))]
 
     @property
     def width(self) -> int:
-        """The number, and two for each cycle."""
+        """One entry for the number, and two for each cycle."""
         return 1 + 2 * len(self.cycles)
 
     def encode(self, values: Array) -> Array:
@@ -289,7 +289,7 @@ class Date:
         steps = np.where(np.isnan(counts), 0, counts).astype(np.int64).astype(f"m8[{self.unit}]")
         dates = origin + steps
         if self.cycles:
-            # The nearest whole unit; a cast alone would cut off.
+            # The nearest whole unit; a cast alone would truncate.
             late = moved(dates, np.nan_to_num(block[:, 1:]) / self.gain, self.cycles) - origin
             whole = np.rint(count_units(late, self.unit)).astype(np.int64)
             dates = origin + whole.astype(f"m8[{self.unit}]")
@@ -303,7 +303,7 @@ class Date:
         """What is done, in a few words."""
         names = {"D": "days", "h": "hours", "m": "minutes", "s": "seconds"}
         cycles = f", with {' and '.join(self.cycles)} as angles" if self.cycles else ""
-        # 03/04/2024 is two days: which, has to be seen.
+        # 03/04/2024 may be either of two days: users have to see which one was taken.
         form = f" as {self.form}" if self.form and not self.form.startswith("%Y-%m-%d") else ""
         unit = names.get(self.unit, self.unit)
         if self.form and "%d" not in self.form and self.origin.startswith("1900-01-01T"):
@@ -325,7 +325,7 @@ class LeftOut:
         return np.empty((len(values), 0))
 
     def decode(self, block: Array) -> Array:
-        """The constant, or nothing known."""
+        """The constant, or missing values."""
         if isinstance(self.constant, float) or self.constant is None:
             return np.full(len(block), np.nan if self.constant is None else self.constant)
         return np.full(len(block), self.constant, dtype=object)

@@ -26,9 +26,9 @@ ROW_NAMES = "names of the rows"
 ONE_UNIT = 10.0
 #: A share of the variance that leaves nothing for other columns.
 ALMOST_ALL = 0.9
-#: More categories than this are pooled, or no categories at all.
+#: If there are more categories than this, rare ones are pooled, or the column is not a category.
 MOST_CATEGORIES = 100
-#: A pool may hold this share of the rows; with more the column is free text.
+#: The pool may hold this share of the rows; if it would hold more, the column is free text.
 MOST_POOLED = 0.2
 #: A number with so few values, each seen five times on average, comes back as one of them.
 FEW_VALUES = 12
@@ -150,7 +150,7 @@ def decide(frame: Frame, name: str, kind: str | None, scale: str, weight: float)
             return LeftOut(f"{_TOO_LONG}; subtract the same whole number from all to use them")
         if kind is None:
             _warn_of_codes(name, present)
-        unit = unit_of(frame.dtypes.get(name, ""))  # "%" shows bounds
+        unit = unit_of(frame.dtypes.get(name, ""))  # a percent sign shows the bounds
         return _number(name + unit, present, "none" if kind == "raw" else scale, weight)
     if kind in ("number", "raw"):
         raise DataError(f"column {name!r} has {present[0]!r}, which is not a number; fix it.")
@@ -170,14 +170,14 @@ def _why_not_category(values: list[Any]) -> str:
     if numerals is not None and numerals.form != "int":
         return f"texts such as {different[0]!r}; give numbers, or call it a category"
     forms = [_form_of(objects([text])) for text in different[:1000]]
-    if all(forms):  # and not one for all
+    if all(forms):  # ... but one format does not fit all
         other = different[max(i for i, form in enumerate(forms) if form != forms[0])]
         return f"dates in several forms, {different[0]!r} and {other!r}; write all as 2024-12-31"
     return ""
 
 
 def _form_of(values: Array) -> str:
-    """The form in which all texts are dates; nothing if there is none."""
+    """The format in which all texts are dates; empty if there is none."""
     some = values[: 1 + len(values) // 50].tolist()
     if not all(isinstance(text, str) and _SEPARATORS & {*text} for text in some):
         return ""
@@ -189,7 +189,7 @@ def _form_of(values: Array) -> str:
 
 
 def _warn_of_codes(name: str, x: Array) -> None:
-    """-999 far below all others may stand for a missing value, and would rule the scale."""
+    """-999 far below all others may stand for a missing value, and would dominate the scale."""
     levels, counts = np.unique(x, return_counts=True)
     if len(levels) < 4:
         return
@@ -203,7 +203,7 @@ def _warn_of_codes(name: str, x: Array) -> None:
 
 
 def is_id(name: str, x: Array) -> bool:
-    """All different and whole; and called an id, or the numbers from 1 to n in some order."""
+    """Whether values are distinct whole numbers, and called an id or 1 to n in some order."""
     if len(x) < 20 or (x != np.rint(x)).any():
         return False
     if np.abs(x).max() > 2**53:  # too long for float64, which cannot tell whether they differ

@@ -103,7 +103,7 @@ class TableEncoder(TransformerMixin, Estimator):
         scale: str = "auto",
         **columns: str,
     ) -> None:
-        # With no words of their own the dict stays the very object, as clone wants it.
+        # Without keywords the dict stays the same object, as clone requires.
         more = columns and isinstance(kinds or {}, Mapping)
         self.kinds = {**(kinds or {}), **columns} if more else kinds
         self.weights = weights
@@ -166,7 +166,7 @@ class TableEncoder(TransformerMixin, Estimator):
         table
             Left-out columns are included, with their constant or without values.
         """
-        # Types as a library's objects, or by their names, which a file holds.
+        # Types are objects of a library or, from a file, their names.
         dtypes = self._cached("dtypes", self.dtypes_, None, lambda: self.dtypes_)
         return Frame({}, self.container_, dtypes).make(self.decode(Z))
 
@@ -197,18 +197,18 @@ class TableEncoder(TransformerMixin, Estimator):
 
     @property
     def groups_(self) -> list[str]:
-        """For each entry of a vector the column that it comes from."""
+        """The column that each entry of a vector comes from."""
         return [name for name, column in self.columns_.items() for _ in range(column.width)]
 
     @property
     def is_identity_(self) -> bool:
-        """Whether what it uses are numbers that it leaves as they are."""
+        """Whether all columns in use are numbers that are left as they are."""
         used = self.used_.values()
         return all(isinstance(column, Number) and column.is_raw for column in used)
 
     @property
     def used_(self) -> dict[str, Used]:
-        """Columns that a kernel sees."""
+        """The columns that the kernel sees."""
         return {n: column for n, column in self.columns_.items() if not isinstance(column, LeftOut)}
 
     @property
@@ -218,7 +218,7 @@ class TableEncoder(TransformerMixin, Estimator):
 
     @property
     def left_out_(self) -> dict[str, str]:
-        """Columns that are left out, and why."""
+        """The columns that are left out, and why."""
         columns = self.columns_.items()
         return {name: column.reason for name, column in columns if isinstance(column, LeftOut)}
 
@@ -237,7 +237,7 @@ class TableEncoder(TransformerMixin, Estimator):
 
     @verb()
     def traced(self, X: Any, xp: Any) -> tuple[Any, str]:
-        """What a graph makes of such rows, and, as JSON, what their columns are."""
+        """What a graph computes from such rows, and a description of their columns as JSON."""
         inputs = json.dumps(graph.inputs_of(self.used_), default=str)
         return graph.vectors_in(self.used_, X, xp), inputs
 
@@ -307,7 +307,7 @@ class TableEncoder(TransformerMixin, Estimator):
     def _decide_scale(
         self, frame: Frame, kinds: Mapping[str, str], others: Mapping[str, Column]
     ) -> str:
-        """By the rule for units; names of rows and what else is left out have no say."""
+        """Decide by the rule for units, in which columns that are left out have no say."""
         if self.scale != "auto":
             return self.scale
         numbers = {
@@ -332,7 +332,7 @@ class TableEncoder(TransformerMixin, Estimator):
 
 
 def _warn_of_another(name: str, constant: Any, values: Array) -> None:
-    """A column that was left out as constant says nothing, unless new rows differ in it."""
+    """Warn if new rows differ in a column that was left out because it was constant."""
     if constant is None:
         return
     if other := [v for v in values.tolist() if v != constant and not is_absent(v)]:

@@ -42,7 +42,7 @@ class Frame:
     #: Name → whole numbers that float64 cannot hold (long ids), as they were given; a column that
     #: nobody has touched goes back as this
     exact: Mapping[str, Any] = field(default_factory=dict)
-    #: Of the file in which each row stands; empty for tables that come from no file of lines
+    #: The line of the file in which each row stands; empty for tables from elsewhere
     lines: Sequence[int] = ()
 
     def place(self, row: int) -> str:
@@ -167,12 +167,12 @@ def absent(values: Array) -> Array:
 
 
 def kind_of(values: Array) -> str:
-    """What a column of a plain kind holds, in a word."""
+    """What a column of a plain kind holds, in one word."""
     return {"f": "numbers", "M": "dates"}.get(values.dtype.kind, "texts")
 
 
 def objects(values: Iterable[Any]) -> Array:
-    """Values of any kind as an array of one dimension, whatever is inside them."""
+    """Values of any kind as a one-dimensional array of objects."""
     listed = list(values)
     column = np.empty(len(listed), dtype=object)
     column[:] = listed
@@ -251,7 +251,7 @@ def _as_written(values: Array, form: str) -> Array:
 
 
 def _pandas(pd: Any, values: Array, dtype: Any) -> Any:
-    """A series of the type that it had, or of the nearest that can hold the values."""
+    """A series of the original type, or of the nearest type that can hold the values."""
     series = pd.Series(values)
     if getattr(dtype, "tz", None) is not None:
         series = series.dt.tz_localize("UTC")
@@ -264,21 +264,21 @@ def _pandas(pd: Any, values: Array, dtype: Any) -> Any:
 
 
 def _arrow(module: Any, values: Array, dtype: Any) -> Any:
-    """A column of polars or pyarrow, which know missing values of any type."""
+    """A column of polars or pyarrow, which have missing values of any type."""
     if isinstance(dtype, str) and (saved := _POLARS_TIME.fullmatch(dtype)):
         dtype = module.Datetime(saved[1], saved[2])
     cells: Any = values
     if values.dtype.kind != "M":
         cells = [None if is_absent(value) else value for value in values.tolist()]
     elif np.datetime_data(values.dtype)[0] in ("h", "m", "s"):
-        cells = values.astype("M8[ms]")  # the coarsest that they know
+        cells = values.astype("M8[ms]")  # their coarsest unit
     polars = module.__name__ == "polars"
     column = module.Series(cells, strict=False) if polars else module.array(cells)
     return _try(column.cast, dtype, column)
 
 
 def _try(cast: Any, dtype: Any, otherwise: Any) -> Any:
-    """Types that a library no longer knows (of a model file) are left to the library."""
+    """The column as that type; types (of a model file) that a library no longer has are ignored."""
     try:
         return otherwise if isinstance(dtype, str) and not dtype else cast(dtype)
     except (TypeError, ValueError, AttributeError):
@@ -301,7 +301,7 @@ def columns_table(columns: Mapping[str, Array], kind: str = "") -> Table:
 
 
 def kept_columns(frame: Frame, names: Sequence[str]) -> dict[str, Array]:
-    """Columns of a table as they are, to go beside results: whole numbers, else text."""
+    """Columns of a table, unchanged, to stand beside results: whole numbers, or else text."""
     frame.check_names(names)
     columns = frame.make(frame.columns) if names else {}
     return {name: _classes(columns[name].tolist()) for name in names}

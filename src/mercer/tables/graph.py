@@ -16,7 +16,7 @@ from mercer.tables.columns import Category, Date, Number, Used
 
 
 def inputs_of(columns: Mapping[str, Used]) -> list[dict[str, Any]]:
-    """What the columns of the input are, for those who have nothing but the graph."""
+    """What the columns of the input are, for readers who have only the graph."""
     return [{"name": name, **_input(column)} for name, column in columns.items()]
 
 
@@ -46,7 +46,7 @@ def vectors_in(named: Mapping[str, Used], X: Any, xp: Any) -> Any:
 
 
 def _number(column: Used) -> Number:
-    """The straight part; a category has its gain alone."""
+    """The linear part; a category has only its gain."""
     if isinstance(column, Date):
         return column.number
     return column if isinstance(column, Number) else Number(gain=column.gain)

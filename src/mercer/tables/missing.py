@@ -23,20 +23,20 @@ from mercer.points.source import MemoryRows, check_no_empty_row
 from mercer.tables.encoder import TableEncoder
 from mercer.tables.frames import Frame
 
-#: How a row is called in a message.
+#: What a row is called in a message.
 Place: TypeAlias = Callable[[int], str]
 WAYS = ("auto", "fill", "drop", "refuse")
-#: Rows that are enough to learn how values depend on each other.
+#: So many rows are enough to learn how values depend on each other.
 MOST_ROWS = 1000
 
 
 def takes_missing(model: Estimator) -> bool:
-    """Whether the model deals with NaN itself."""
+    """Whether the model handles NaN itself."""
     return model is not None and bool(get_tags(model).input_tags.allow_nan)
 
 
 def refuse_missing(rows: Array, encoder: TableEncoder, place: Place = "row {}".format) -> None:
-    """Raise, and say where values are missing."""
+    """Raise an error that says where values are missing."""
     (name, missing), *others = _where(rows, encoder).items()
     n = int(missing.sum())
     values = "1 value is" if n == 1 else f"{n} values are"
@@ -54,7 +54,7 @@ _REMEDY = Remedy(
 
 
 def filler_of(rows: Array) -> MissingKernelPCA:
-    """What fills in missing values, learnt from the rows that have most of theirs."""
+    """A model that fills in missing values, learnt from the most complete rows."""
     order = fixed_rng(0).permutation(len(rows))
     fewest = order[np.argsort(np.isnan(rows[order]).sum(axis=1), kind="stable")][:MOST_ROWS]
     model = KernelPCA(usual_rule(), random_state=0)
@@ -62,7 +62,7 @@ def filler_of(rows: Array) -> MissingKernelPCA:
 
 
 def completed(model: Any, rows: Array, place: Place = "row {}".format) -> Array:
-    """New vectors with expected values where some are missing, by what a fitted model knows."""
+    """New vectors, in which a fitted model has filled in missing values by expected ones."""
     if not np.isnan(rows).any():
         return rows
     inner = vars(model).get("filler_") or of_vectors(model)  # older files have none
@@ -77,7 +77,7 @@ def completed(model: Any, rows: Array, place: Place = "row {}".format) -> Array:
 
 
 def _filler_for(model: Any) -> Any:
-    """What fills in new rows for a model: itself, or one of the rows that it keeps."""
+    """What fills in new rows for a model: itself, or a model of the rows that it keeps."""
     if hasattr(model, "impute"):
         return model
     if isinstance(model, MapModel):
@@ -88,7 +88,7 @@ def _filler_for(model: Any) -> Any:
 
 
 def filled(rows: Array, guess: Callable[[Array], Array], encoder: TableEncoder) -> Array:
-    """Rows with guesses of what is missing, as the nearest that a row can have: one category."""
+    """Rows with guesses of what is missing, moved to the nearest legal values (one category)."""
     complete, some = rows.copy(), np.isnan(rows).any(axis=1)
     legal = encoder.blocks(Frame(encoder.decode(guess(rows[some]))))
     complete[some] = np.where(np.isnan(rows[some]), np.hstack([*legal.values()]), rows[some])
@@ -96,14 +96,14 @@ def filled(rows: Array, guess: Callable[[Array], Array], encoder: TableEncoder) 
 
 
 def draw_by(filler: MissingKernelPCA) -> Callable[[Array], Array]:
-    """Draws of what is missing; of too few rows to know a spread, expected values."""
+    """Draws of what is missing; expected values if there are too few rows to know a spread."""
     if filler._filling().gaussian is None:
         return filler.impute
     return lambda rows: filler.imputation_draws(rows, 1, random_state=0)[0]
 
 
 def _where(rows: Array, encoder: TableEncoder) -> Mapping[str, Array]:
-    """Columns with missing values → the rows in which they are, (n,) bool."""
+    """Columns with missing values → the rows in which they are missing, (n,) bool."""
     groups, missing = np.array(encoder.groups_), np.isnan(rows)
     names = dict.fromkeys(encoder.groups_)
     masks = {name: np.asarray(missing[:, groups == name].any(axis=1)) for name in names}
@@ -111,7 +111,7 @@ def _where(rows: Array, encoder: TableEncoder) -> Mapping[str, Array]:
 
 
 def note_of(rows: Array, encoder: TableEncoder, way: str, left_out: Array) -> str:
-    """What is done about missing values, in a line."""
+    """What was done about missing values, in one line."""
     where = _where(rows, encoder)
     values = sum(int(missing.sum()) for missing in where.values())
     of = int(np.logical_or.reduce([*where.values()]).sum())

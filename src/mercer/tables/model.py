@@ -1,4 +1,4 @@
-"""TableModel: any of our estimators on tables, which it takes and gives."""
+"""TableModel: any estimator of mercer with tables as input and output."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from mercer.tables.opening import Opened, Opening
 
 
 def _the_model(name: str) -> Callable[[Any, str], str | None]:
-    """Nothing lacks where the wrapped model has the method; else it says why itself."""
+    """What a verb needs: that the wrapped model has the method, or says why it has not."""
 
     def lack(table: TableModel, instead: str) -> str | None:  # noqa: ARG001
         try:
@@ -41,13 +41,13 @@ def _the_model(name: str) -> Callable[[Any, str], str | None]:
 
 
 def _forwarded(owner: type, name: str) -> Any:
-    """A method of the wrapped model: rows are encoded, and what it gives is decoded."""
+    """A method of the wrapped model: its rows are encoded, and its result is decoded."""
 
     @functools.wraps(getattr(owner, name))  # for its signature
     def method(self: TableModel, *args: Any, **options: Any) -> Any:
         inner = getattr(self._inner(name), name)
         call = inspect.signature(inner).bind_partial(*args, **options)
-        # Another's method takes rows first, and gives what it likes.
+        # A method of another library takes rows first, and its result is left as it is.
         others = Verb("rows", None, next(iter(call.signature.parameters), ""), 0)
         declared: Verb = getattr(inner, "verb", others)
         X = self._encode(declared, call.arguments)
@@ -59,7 +59,7 @@ def _forwarded(owner: type, name: str) -> Any:
 
 @dataclass(frozen=True)
 class _Forwarded:
-    """Methods of an estimator; each name that this is given in a class becomes that method."""
+    """Methods of an estimator: a name of a class that this is assigned to becomes that method."""
 
     owner: str
 
@@ -67,12 +67,12 @@ class _Forwarded:
         setattr(table, name, _forwarded(getattr(estimators, self.owner), name))
 
 
-#: Declared as what it becomes, for those who check types.
+#: Declared as what it becomes, for type checkers.
 _of: Any = _Forwarded
 
-#: What verbs take that a table is made into vectors for.
+#: Kinds of input for which a table is turned into vectors.
 _TAKE_ROWS = ("rows", "blocks", "source", "missing", "row")
-#: Verbs of what fills in missing values.
+#: Verbs that belong to the model which fills in missing values.
 _FILLS = ("impute", "imputations", "imputation_draws")
 
 
@@ -166,7 +166,7 @@ class TableModel(Estimator):
 
     @verb("data", "self", needs=_the_model("partial_fit"))
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Add a chunk of rows; the columns are decided on by the first."""
+        """Add a chunk of rows; the first chunk decides on the columns."""
         if "model_" not in vars(self):
             return self.fit(X, y)
         self.model_.partial_fit(self.vectors(X), y)
@@ -313,7 +313,7 @@ class TableModel(Estimator):
         return self.model_ if "model_" in vars(self) else self._asked()
 
     def _open(self, X: Any) -> Opened:
-        """The rows as the model is going to see them, and what makes them so."""
+        """The rows as the model is going to see them, and what prepares them."""
         if not isinstance(self.encoder, TableEncoder | None):
             wrong = f"encoder={self.encoder!r} is not a TableEncoder, which scales by itself"
             inside = "TableModel(make_pipeline(..., KernelPCA()))"
@@ -323,7 +323,7 @@ class TableModel(Estimator):
         return how.of_file(X) if named else how.of_frame(take_apart(X))
 
     def _encode(self, declared: Verb, arguments: dict[str, Any]) -> Any:
-        """Put vectors in the place of tables among the arguments; the table that was there."""
+        """Replace tables among the arguments by vectors; returns the table that was there."""
         names = {"row": ("x", "x0", "x1")}.get(declared.takes or "", (declared.name,))
         table = None
         for name in names if declared.takes in _TAKE_ROWS else ():
@@ -333,7 +333,7 @@ class TableModel(Estimator):
         return None if declared.takes == "row" else table
 
     def _decoded(self, declared: Verb, answer: Any, X: Any) -> Any:
-        """Vectors as a table: like X if there is one, else of the kind that ``fit`` was given."""
+        """Vectors as a table: like X if there is one, otherwise of the kind given to ``fit``."""
         gives, missing = declared.gives, declared.takes == "missing"
         if gives == "points":
             return replace(answer, points=self._back(X, answer.points, only_missing=missing))
@@ -356,7 +356,7 @@ class TableModel(Estimator):
         return rows if missing else completed(self, rows, self.encoder_.take(X).place)
 
     def _back(self, X: Any, rows: Any, *, only_missing: bool = False) -> Any:
-        """A table like X with these vectors decoded; what the model does not see stays."""
+        """A table like X with these vectors decoded; columns that the model ignores stay."""
         frame = self.encoder_.take(X)
         columns, decoded = dict(frame.columns), self.encoder_.decode(rows)
         for name in self.encoder_.used_:
@@ -375,7 +375,7 @@ class TableModel(Estimator):
 
 
 def _filled(frame: Frame, name: str, values: Array) -> Array:
-    """The column that was given, with other values where they are missing."""
+    """The original column, with values filled in where they were missing."""
     original = frame.columns[name]
     missing = absent(original)
     if not missing.any():

@@ -1,6 +1,6 @@
 """Numbers as people write them: thousands marks, decimal commas, units, percent and currency signs.
 
-A column is read in one way or not at all: what one value shows about the marks holds for all.
+All values of a column are read in the same way: what one shows about the marks holds for all.
 """
 
 import re
@@ -44,12 +44,12 @@ class Numerals:
     #: "int" if all are written as whole numbers, "short" if some are, ``"{} kg"`` or ``"€ {}"``
     #: with a unit, else ""
     form: str
-    #: Whether nothing shows if 1,234 is more than a thousand or a little more than one
+    #: Whether it is unclear if 1,234 is more than a thousand or a little more than one
     doubtful: bool = False
 
 
 def read_numerals(texts: Sequence[str], delimiter: str = ",", mark: str = "") -> Numerals | None:
-    """A column as numbers, from fields without blanks around them; None if it is not of numbers.
+    """A column as numbers, from fields without surrounding blanks; None if it has other values.
 
     Where a comma is the file's delimiter, one inside a field parts thousands; ``mark`` is the
     decimal mark of other columns, see :func:`decimal_mark`.
@@ -58,7 +58,7 @@ def read_numerals(texts: Sequence[str], delimiter: str = ",", mark: str = "") ->
 
 
 def numerals_of(texts: Names, values: Array | None, delimiter: str, mark: str) -> Numerals | None:
-    """The same, where it is known what :func:`~mercer.io.look.numbers_of` makes of the texts."""
+    """The same, given what :func:`~mercer.io.look.numbers_of` has read in the texts."""
     present_mask = None if values is None else ~np.isnan(values)
     if present_mask is None or not present_mask.all():
         present_mask = np.array([not is_missing(text) for text in texts], dtype=bool)
@@ -89,7 +89,7 @@ def numerals_of(texts: Names, values: Array | None, delimiter: str, mark: str) -
 
 
 def decimal_mark(columns: Iterable[Sequence[str]]) -> str:
-    """A comma or a point, where columns show which of them parts the decimals; else nothing."""
+    """The decimal mark, comma or point, if the columns show which; otherwise empty."""
     marks = set()
     for texts in columns:
         amounts = [match[0] for match in _amounts(texts)]
@@ -101,13 +101,13 @@ def decimal_mark(columns: Iterable[Sequence[str]]) -> str:
 
 
 def units_of(texts: Sequence[str]) -> list[str]:
-    """The units of a column of texts that are all numbers with one; empty if some are not."""
+    """The units of texts that are all numbers with a unit; empty if some are not."""
     amounts = _amounts(texts)
     return [*dict.fromkeys(map(_unit, amounts))] if len(amounts) == len(texts) else []
 
 
 def _amounts(texts: Iterable[str]) -> list[re.Match[str]]:
-    """Those that are a number, perhaps with a unit."""
+    """The texts that are a number, perhaps with a unit."""
     return [match for text in texts if (match := _AMOUNT.fullmatch(text))]
 
 
@@ -116,7 +116,7 @@ def _unit(amount: re.Match[str]) -> str:
 
 
 def is_code(present: Sequence[str]) -> bool:
-    """Digits of one length with zeros in front: 01067 is a post code, not 1067."""
+    """Whether texts are digits of one length with leading zeros: 01067 is a post code, not 1067."""
     if not all(map(_CODE.fullmatch, present)) or len({*map(len, present)}) > 1:
         return False
     return any(text[0] == "0" for text in present) and len({*present}) > 1
@@ -129,7 +129,7 @@ def _plain(texts: list[str], delimiter: str, mark: str, numbers: bool) -> list[s
         return [text.replace(".", "") for text in texts] if grouped else texts
     by_comma = all(map(_DECIMAL_COMMA.fullmatch, texts))
     by_point = all(map(_THOUSANDS_COMMA.fullmatch, texts))
-    if by_comma and by_point:  # 1,234: what the file says, or what its delimiter does
+    if by_comma and by_point:  # 1,234: as other columns show, or the delimiter
         by_comma = (mark or ("." if delimiter == "," else ",")) == ","
         by_point = not by_comma
     if by_comma:

@@ -42,7 +42,7 @@ WHOLE, FIRST_ROWS, LOOK_ROWS = CACHED // 8, 1000, 200_000
 
 @dataclass(frozen=True)
 class Opened:
-    """What a model is fitted to."""
+    """A table that was opened for the fit of a model."""
 
     table: Table  #: its ``rows`` go to ``fit``, its ``label`` as y
     encoder: TableEncoder | None  #: fitted; None where rows of numbers are taken as they are
@@ -63,11 +63,11 @@ class Opened:
         return rows.X if isinstance(rows, MemoryRows) else rows
 
     def part(self, values: Any) -> Any:
-        """What was given for each row, of those that are left."""
+        """Values that were given for each row, for the rows that are left."""
         return values if self.kept is None or values is None else np.asarray(values)[self.kept]
 
     def whole(self, model: Any) -> Any:
-        """The model that was fitted to the rows, on tables if these were one."""
+        """The model that was fitted to the rows; as a model of tables if they came from one."""
         from mercer.tables.model import TableModel
 
         self.sign(model)
@@ -76,13 +76,13 @@ class Opened:
         return TableModel.from_fitted(model, self.encoder, self.filler)
 
     def sign(self, model: Any) -> None:
-        """Have the model know the table again, whose missing values will be filled in otherwise."""
+        """Let the model recognise the table, whose missing values will be filled in differently."""
         known = getattr(model, "_data_fingerprint", None) if self.incomplete else None
         if known is not None:
             remember(model, {**known, "sha256": self.incomplete})
 
     def describe(self, most: int) -> list[str]:
-        """What is done with the columns and with missing values, a line each."""
+        """What is done with the columns and with missing values, one line each."""
         columns = self.on_columns if self.encoder is None else self.encoder.describe(most=most)
         return [*columns, *filter(None, [self.note])]
 
@@ -113,14 +113,15 @@ class Opening:
         if (names := _names(table)) is None:
             return Opened(table, None, on_columns=_not_scaled(encoder, table, self.as_table))
         by_model = self.missing in ("fill", "drop") or takes_nan
-        unseen = table.rows.shape[0] * table.rows.shape[1] > WHOLE  # of these not all decide
-        holes = _decide(encoder, table.rows, names)
+        unseen = table.rows.shape[0] * table.rows.shape[1] > WHOLE  # not all of them decide
+        incomplete = _decide(encoder, table.rows, names)
         left_out = encoder.left_out_
-        passes = self.missing != "refuse" and bool(holes - left_out.keys() or (unseen and by_model))
+        some = bool(incomplete - left_out.keys() or (unseen and by_model))
+        passes = self.missing != "refuse" and some
         raw = not (self.as_table or passes) and encoder.is_identity_
         if not passes:  # others are refused, by their place in the file, as they are read
             table.rows.refuse_nan()
-        if not passes and (left_out if raw else holes & left_out.keys()):
+        if not passes and (left_out if raw else incomplete & left_out.keys()):
             columns = [name for name in choice.columns if name not in left_out]
             choice = replace(choice, columns=columns, drop=(*choice.drop, *left_out))
             table = open_table(look, choice)
@@ -173,7 +174,7 @@ class Opening:
 
 
 def _decide(encoder: TableEncoder, rows: Source, names: Sequence[str]) -> set[str]:
-    """Fit the encoder to rows of numbers; the columns of which some are missing."""
+    """Fit the encoder to rows of numbers; returns the columns in which values are missing."""
     n, d = rows.shape
     first = rows[:] if n * d <= WHOLE else rows[:FIRST_ROWS]
     encoder.fit(_named(first, names))
@@ -186,7 +187,7 @@ def _decide(encoder: TableEncoder, rows: Source, names: Sequence[str]) -> set[st
 
 
 def _names(table: Table) -> Sequence[str] | None:
-    """Names of columns that can be scaled, numbers where a file has none."""
+    """Names of the columns that can be scaled, or their numbers if a file has no names."""
     rows = table.rows
     base = getattr(rows, "base", rows)
     is_sparse = isinstance(base, MemoryRows) and isinstance(base.X, SparseRows)
@@ -197,7 +198,7 @@ def _names(table: Table) -> Sequence[str] | None:
 
 
 def _on_columns(encoder: TableEncoder, table: Table) -> list[str]:
-    """What is said of numbers that stay as they are."""
+    """Remarks on numbers that stay as they are."""
     left_out = [
         f"{name or 'the column without a name'}: left out: {why}"
         for name, why in encoder.left_out_.items()
@@ -208,7 +209,7 @@ def _on_columns(encoder: TableEncoder, table: Table) -> list[str]:
 
 
 def _not_scaled(encoder: TableEncoder, table: Table, as_table: bool) -> list[str]:
-    """What is said of pixels and of sparse rows, which stay as they are."""
+    """Remarks on pixels and sparse rows, which stay as they are."""
     pixels = table.files is not None
     what = "pixels have one unit" if pixels else "sparse rows would have few zeros left"
     if encoder.scale in ("std", "robust"):
@@ -323,7 +324,7 @@ def _is_mixed(look: Look, encoder: TableEncoder, choice: Choice) -> bool:
 
 
 def _is_plain(look: Look) -> bool:
-    """Whether its first line is UTF-8 without a name over several lines; our other reader cares."""
+    """Whether the first line is UTF-8, and no name runs over lines; else another reader is used."""
     line = look.beginning.bytes[:LOOK].partition(b"\n")[0]
     if line[:2] in (b"\xff\xfe", b"\xfe\xff") or line.count(b'"') % 2:
         return False
@@ -336,7 +337,7 @@ def _is_plain(look: Look) -> bool:
 
 
 def _codes(look: Look) -> list[str]:
-    """Columns of digits that are not numbers, such as post codes, and of words for no value."""
+    """Columns of digits that are not numbers (post codes), or of words for missing values."""
     fields = {name: [text.strip() for text in texts] for name, texts in look.first_fields.items()}
     present = {n: [text for text in texts if not is_missing(text)] for n, texts in fields.items()}
     return [
@@ -363,7 +364,7 @@ def _read(look: Look, choice: Choice, texts: Names = (), known: Names = ()) -> F
 
 @dataclass(frozen=True)
 class _Encode:
-    """An encoder on blocks of rows; its text does not change from one process to the next."""
+    """An encoder on blocks of rows, with a repr that is the same in every process."""
 
     encoder: TableEncoder
     names: Sequence[str]

@@ -80,7 +80,7 @@ def joined(frames: Sequence[Frame], paths: Sequence[Path]) -> Frame:
 
 
 def _alike(name: str, parts: list[Array], paths: Sequence[Path]) -> list[Array]:
-    """Parts of one kind; one without a single value is of any."""
+    """Parts of the same kind; a part without any value fits every kind."""
     filled = [i for i, part in enumerate(parts) if not absent(part).all()]
     like = parts[filled[0]] if filled else np.empty(0)
     for i in filled:
@@ -118,7 +118,7 @@ _ANOTHER_SHEET = Remedy("save another as a file of its own.", shell="name anothe
 
 
 def _place_of_sheet(look: Look, names: list[str]) -> int:
-    """Of the one that is asked for, or of the first, which is said if there are others."""
+    """The place of the sheet asked for, or the first, with a warning if there are others."""
     sheet, numbers = look.sheet, [str(k) for k in range(1, len(names) + 1)]
     for known in (names, numbers):
         if sheet in known:
@@ -134,7 +134,7 @@ def _place_of_sheet(look: Look, names: list[str]) -> int:
 
 
 def _value_of_cell(cell: Any) -> Any:
-    """None if it is empty; a time of day as text, which is a date of a known form."""
+    """The value, None if the cell is empty; a time of day as text, which dates can be read from."""
     if isinstance(cell, datetime.time):
         return cell.isoformat()
     return None if cell == "" else cell
@@ -156,9 +156,9 @@ TABLES = (*TEXT, ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow", *SHEETS)
 PART = 1 << 24
 #: Values that are not numbers are errors up to this share, and make a category above it.
 TYPING_ERRORS = 0.5
-#: No value, where all others begin with a digit.
+#: Dashes, which mean a missing value where all others begin with a digit.
 _DASHES = frozenset({"-", "--", "–", "—"})
-#: What the last row of a sheet is called that is not a row of data.
+#: First words of a last row that is a sum, not a row of data.
 _SUM = re.compile(r"(grand |sub)?total|sum|summe|gesamt(summe)?|average|mean", re.IGNORECASE)
 
 
@@ -211,7 +211,7 @@ def _read(look: Look, texts: Collection[str]) -> Frame:
 
 
 def _texts(look: Look) -> tuple[list[str], list[tuple[int, list[str]]], str]:
-    """Names; the line and the fields of each row; and the delimiter."""
+    """The names, the line and fields of each row, and the delimiter."""
     path, lines = look.path, io.StringIO(_decoded(look), newline="").readlines()
     before = first_line(lines, path, look.header_row)
     delimiter = delimiter_of(lines[before], path)
@@ -306,7 +306,7 @@ def _frame_of_texts(look: Look, as_texts: Collection[str]) -> Frame:
 
 
 def _stripped(values: Sequence[str]) -> list[str]:
-    """Without blanks; a dash says that a value is missing where all others begin with a digit."""
+    """Values without blanks; a dash is a missing value where all others begin with a digit."""
     texts = [value.strip() for value in values]
     if _DASHES.isdisjoint(texts):
         return texts
@@ -317,7 +317,7 @@ def _stripped(values: Sequence[str]) -> list[str]:
 
 
 def _refuse_typing_errors(path: Path, name: str, texts: list[str], lines: Sequence[int]) -> None:
-    """A column of numbers with a few others is not a column of texts."""
+    """Refuse a column of numbers with a few other values, which are probably errors."""
     wrong = {text for text in {*texts} if not is_missing(text) and not read_numerals([text])}
     others = [i for i, text in enumerate(texts) if text in wrong]
     if 0 < len(others) <= TYPING_ERRORS * sum(not is_missing(text) for text in texts):
@@ -329,7 +329,7 @@ def _refuse_typing_errors(path: Path, name: str, texts: list[str], lines: Sequen
 
 
 def _warn_of_units(path: Path, name: str, texts: list[str]) -> None:
-    """Numbers in several units are read as texts, which is rarely meant."""
+    """Warn of numbers in several units, which are read as texts; that is rarely meant."""
     units = units_of([text for text in texts if not is_missing(text)])
     if len(units) > 1:
         shown = ", ".join(repr(unit) if unit else "none" for unit in units[:4])
@@ -338,7 +338,7 @@ def _warn_of_units(path: Path, name: str, texts: list[str]) -> None:
 
 
 def _frame_of_records(look: Look) -> Frame:
-    """JSON lines: an object on each line; a key that a line lacks is missing there."""
+    """JSON lines: one object per line; a key that a line lacks is a missing value."""
     path = look.path
     rows: dict[int, dict[str, Any]] = {}
     for number, line in enumerate(_decoded(look).splitlines(), 1):

@@ -28,7 +28,7 @@ def check_loaded(loaded: object) -> None:
 
 
 def demand(fine: object, otherwise: str) -> None:
-    """ModelFileError unless it is so."""
+    """Raise ModelFileError unless the condition holds."""
     if not fine:
         raise ModelFileError(otherwise)
 
@@ -100,7 +100,7 @@ def _features(features: LandmarkFeatures) -> None:
 
 
 def check_model(model: object) -> None:
-    """What is known of a model beside its subspace fits the subspace."""
+    """Check that everything else in a model fits its subspace."""
     state = vars(model)
     if "_model_" not in state:
         return

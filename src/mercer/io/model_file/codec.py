@@ -40,7 +40,7 @@ from mercer.io.model_file.container import Reader, parse_json
 from mercer.kernels import FunctionKernel
 from mercer.points.sparse import SparseRows
 
-#: What constructors and checks raise when they are given nonsense.
+#: Exceptions of constructors and checks that are given nonsense.
 _NONSENSE = (MercerError, TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
 #: Levels of objects in objects; how many Python itself bears differs from version to version.
 DEEPEST = 150
@@ -50,7 +50,7 @@ _CENTRED = (
     "similarities are centred since this model was saved, as in the paper: rows that its Smoother "
     "returns differ a little; save it again to accept that."
 )
-#: What an object has computed, and another machine might compute with other last digits or signs.
+#: Results that another machine might compute with different last digits or signs.
 DERIVED: dict[type, tuple[str, ...]] = {LandmarkFeatures: ("_whitening",)}
 
 Tagged: TypeAlias = dict[str, Any]
@@ -58,7 +58,7 @@ Json: TypeAlias = Tagged | list[Any] | str | float | None
 
 
 def saved_attributes(cls: type) -> tuple[str, ...]:
-    """What a class says prediction needs: its ``_saved``."""
+    """What a class declares as needed for prediction: its ``_saved``."""
     return tuple(getattr(cls, "_saved", ()))
 
 
@@ -101,7 +101,7 @@ class Encoder:
             case os.PathLike():
                 return str(os.fspath(value))
             case Executor():
-                return None  # the workers of today are not part of a model
+                return None  # workers are not part of a model
         what = f"{name} is {'a function' if callable(value) else f'a {type(value).__name__}'}"
         raise ModelFileError(
             f"{what}, which a model file cannot hold; use one of mercer's own objects."
@@ -239,7 +239,7 @@ class Decoder:
             odd = f"{word} has no parameter {unknown[0][:80]!r}"
             raise self.reader.error(f"{odd}; it may come from a newer version of mercer")
         try:
-            # They were said when the model was fitted.
+            # These warnings were given when the model was fitted.
             with warnings.catch_warnings(action="ignore", category=MercerWarning):
                 return self._make(cls, parameters, value)
         except ModelFileError as error:

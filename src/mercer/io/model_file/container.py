@@ -41,7 +41,7 @@ _SIGNS = (
 
 
 def looks_like(start: bytes) -> str:
-    """In a few words, from the first bytes of the file."""
+    """What a file is, in a few words, from its first bytes."""
     for sign, words in _SIGNS:
         if start.startswith(sign):
             return f"it looks like {words}"
@@ -138,9 +138,9 @@ class Reader:
         self._file.close()
 
     def error(self, trouble: str) -> ModelFileError:
-        """What was found, as an error that names the file."""
+        """An error that says what was found, and names the file."""
         if not isinstance(trouble, Remedy):
-            trouble = " ".join(trouble.split())[:500]  # an error of NumPy's may print a whole array
+            trouble = " ".join(trouble.split())[:500]  # NumPy's error may print a whole array
         where = f"'{self.path}' is not a model that mercer can load: "
         error = ModelFileError(where + trouble + ".")
         error.path = self.path
@@ -237,7 +237,7 @@ class Reader:
 
 
 def parse_json(text: str, error: Callable[[str], ModelFileError]) -> Any:
-    """JSON without the liberties that Python takes: no NaN, no repeated names, no deep nesting."""
+    """Strict JSON: no NaN, no repeated names, no deep nesting, all of which Python would accept."""
 
     def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
         members = dict(pairs)

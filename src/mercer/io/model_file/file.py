@@ -21,7 +21,7 @@ FORMAT = "mercer model"
 #: Raised when files of an older version can no longer be read as they are.
 VERSION = 1
 
-#: What some fits leave out.
+#: Attributes that some fits do not have.
 _OPTIONAL = frozenset(
     {
         *("_sklearn_output_config", "X_transformed_fit_", "classes_", "dual_coef_"),
@@ -34,7 +34,7 @@ _OPTIONAL = frozenset(
 
 
 class Fingerprint(TypedDict):
-    """Of the rows that a model was fitted to: it tells data sets apart."""
+    """A fingerprint of the rows that a model was fitted to, by which data sets are told apart."""
 
     rows: int
     columns: int
@@ -151,7 +151,7 @@ def _libraries() -> dict[str, str]:
     for name in ("mercer", "numpy", "scipy", "scikit-learn"):
         try:
             versions[name] = version(name)
-        except PackageNotFoundError:  # run from a folder that was never installed
+        except PackageNotFoundError:  # run from a checkout that was never installed
             versions[name] = "unknown"
     return versions
 

@@ -242,14 +242,14 @@ def kernel_nodes(g: Graph, kernel: kernels.Kernel, X: Traced, S: Array | None) -
 
 
 def warn_of_rounding(share: float, remedy: str) -> None:
-    """A word where float32 costs so much of the largest output."""
+    """Warn if float32 costs too much accuracy of the largest output."""
     if share > ROUNDING:
         coarse = f"in float32 the outputs differ by up to {share:.1g} of the largest one"
         warn(f"{coarse}; use dtype='float64', {remedy}.")
 
 
 def without_form(kernel: kernels.Kernel) -> ModelFileError:
-    """What is said of a kernel that nobody has written down for ONNX."""
+    """The message for a kernel that has no form in ONNX."""
     return ModelFileError(
         f"{kernel!r} has no ONNX form here; export a model with a Gaussian, Cauchy, "
         "RationalQuadratic, Matern, Linear, Polynomial, Sigmoid or Cosine kernel, or made of them; "
