@@ -316,3 +316,9 @@ def test_guides_leave_long_tables_of_results_to_the_page_of_benchmarks():
     assert not long
     results = (ROOT / "docs" / "explanation" / "benchmarks.md").read_text(encoding="utf-8")
     assert tables_of_numbers(results) > 100
+
+
+def test_the_readme_can_be_read_in_a_few_minutes():
+    """What belongs on another page is linked."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(readme.split()) <= 750

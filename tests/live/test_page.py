@@ -691,3 +691,11 @@ def test_numbers_have_three_digits_or_are_whole(opened, tmp_path, rng):
     show(page, "table")
     page.fill(".ml-search", "999.4") if page.locator(".ml-search").count() else None
     assert page.locator(".ml-wide tbody tr td").all_inner_texts()[:4] == words
+
+
+def test_a_draw_is_called_one(opened, tmp_path):
+    """It said that linear PCA was better by 0 %."""
+    X, _ = make_moons(200, noise=0.08, random_state=0)
+    page = opened.visit(write_html(KernelPCA(1, kernel="linear").fit(X), tmp_path / "m.html"))
+    show(page, "denoise")
+    assert "do equally well" in page.inner_text(".ml-verdict >> visible=true")

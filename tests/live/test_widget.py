@@ -142,6 +142,6 @@ def test_the_module_in_a_page(opened, model):
     page.click("#ml-tab-knobs")
     page.locator(".ml-side input[type=range] >> nth=0").fill("0.5")
     page.click("text=Use this fit")
-    opened.until("document.querySelector('.ml-badge').textContent.includes('You are using a fit')")
+    opened.until("document.querySelector('.ml-badge').textContent.includes('to all ')")
     page.evaluate("cleanup()")
     assert page.evaluate("document.getElementById('here').children.length") == 0

@@ -6,4 +6,4 @@ from mercer.novelty import ShareUpTo
 def test_the_cap_by_rows_is_said():
     rule = ShareUpTo(0.95, 64)
     assert rule.guess(150) == 37
-    assert "one for four rows" in rule.describe()
+    assert "one per four rows" in rule.describe()

@@ -24,14 +24,14 @@ from mercer.preimage.nearest import mix, neighbors
 
 
 class FittedDensity(ABC):
-    """A density that has seen its scores; made of arrays only."""
+    """A density that was fitted to scores; made of arrays only."""
 
     @abstractmethod
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         """(n, q) draws."""
 
     def log_density(self, Z: Array) -> Array:
-        """(n,) logarithms of the density at Z, where there is one."""
+        """(n,) logarithms of the density at Z, if the draws have one."""
         raise DataError(
             f"{type(self).__name__}, shape of Z {Z.shape}: these draws lie on pieces of lower "
             "dimension and have no density; use Normal, Mixture or KDE."
@@ -43,7 +43,7 @@ class Density(Config, ABC):
 
     @abstractmethod
     def fit(self, Z: Array, rng: np.random.Generator) -> FittedDensity:
-        """Look at the scores of the training rows, (n, q)."""
+        """Fit to the scores of the training rows, (n, q)."""
 
 
 # One normal distribution: the density of the paper.
@@ -200,7 +200,7 @@ class FittedKDE(FittedDensity):
 # Draws that stay where the data are: around training rows, in the directions of neighbours.
 
 
-#: Rows that a local density keeps; of more, evenly spaced ones.
+#: Most rows that a local density keeps; of more rows, evenly spaced ones.
 LARGEST = 20_000
 #: How much of a row is replaced by noise.
 BANDWIDTH = 0.85
@@ -221,7 +221,7 @@ class FittedMixtures(FittedDensity):
         return mix(self.points, *self.around(self.starts(n, rng), rng))
 
     def starts(self, n: int, rng: np.random.Generator) -> Array:
-        """(n,) numbers of rows to draw around: each as often as another, or once more."""
+        """(n,) indices of rows to draw around; each row as often as any other, give or take one."""
         rounds = -(-n // len(self.points))
         return np.concatenate([rng.permutation(len(self.points)) for _ in range(rounds)])[:n]
 
@@ -237,7 +237,7 @@ class FittedLocal(FittedMixtures):
     bandwidth: float = BANDWIDTH
 
     def around(self, i: Array, rng: np.random.Generator) -> tuple[Array, Array, Array]:
-        count = self.neighbors.shape[1] + 1  # the row itself is one of them
+        count = self.neighbors.shape[1] + 1  # the row itself is one of its neighbours
         g = rng.standard_normal((len(i), count))
         g -= g.mean(axis=1, keepdims=True)  # which takes the local mean off the points
         kept = np.sqrt(1 - self.bandwidth**2)
@@ -414,12 +414,12 @@ class Mixture(Density):
 
     def _fit_one(self, Z: Array, k: int, rng: np.random.Generator) -> "GaussianMixture":
         seed = int(rng.integers(2**31))
-        from sklearn.mixture import GaussianMixture  # brings in a third of scikit-learn
+        from sklearn.mixture import GaussianMixture  # imports a third of scikit-learn
 
         model = GaussianMixture(
             k, covariance_type=self.covariance, reg_covar=1e-4, max_iter=200, random_state=seed
         )
-        # Said once, for the best.
+        # Warn once, for the best one.
         with warnings.catch_warnings(action="ignore", category=SklearnConvergenceWarning):
             return model.fit(Z)
 
@@ -434,7 +434,7 @@ class FittedMixture(FittedDensity):
 
     @property
     def n_parts(self) -> int:
-        """How many normal distributions."""
+        """The number of normal distributions."""
         return len(self.weights)
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:

@@ -1,4 +1,4 @@
-"""What samples are worth: fidelity, variety, likeness and copying, each by its own number.
+"""How good samples are: fidelity, variety, likeness and copying, each by its own number.
 
 No single one will do. A classifier's confidence in the samples is the worst: a degenerate kernel
 whose samples are all the same blur scores higher there (0.90, and 0.987 with another network) than
@@ -69,7 +69,7 @@ def judge(
     real : (m, d) array
         Rows that the generator has **not** seen.
     train : (t, d) array, optional
-        Rows that it has seen, to tell copies.
+        Rows that it has seen, by which copies are recognised.
     k : int, default=5
         Neighbours that make the radius of a ball.
     kernel : str or Kernel, default="gaussian"
@@ -116,7 +116,7 @@ def precision(samples: RowsLike, real: RowsLike, k: int = 5) -> float:
 def recall(samples: RowsLike, real: RowsLike, k: int = 5) -> float:
     """Share of the real rows inside a ball around a sample that reaches to its k-th neighbour.
 
-    Kynkäänniemi et al. 2019. Variety: samples that are all alike reach nothing.
+    Kynkäänniemi et al. 2019. This measures variety: samples that are all alike reach few rows.
     """
     A, B = _pair(samples, real)
     return float((_balls_around(A, B, k) > 0).mean())
@@ -202,7 +202,7 @@ def _balls_around(centres: Array, points: Array, k: int) -> Array:
 
 
 def over_distances(X: Array, Y: Array, reduce: Callable[[Array], Array]) -> Array:
-    """A number for each row of X from its distances to all rows of Y."""
+    """A number for each row of X, computed from its distances to all rows of Y."""
     return np.concatenate([reduce(cdist(X[rows], Y)) for rows in blocks(len(X), ROWS)])
 
 

@@ -193,7 +193,7 @@ class RKM:
         return H
 
 
-# Ways through score space: from one point to another, and along a component.
+# Paths through score space: from one point to another, and along a component.
 
 
 def straight_line(start: Array, end: Array, steps: int) -> Array:

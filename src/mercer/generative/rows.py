@@ -98,7 +98,7 @@ class RowMixtures:
         return self._back(self._kept(n, rng))
 
     def _kept(self, n: int, rng: np.random.Generator) -> Array:
-        """Draws that are not too near to a row, before the way back."""
+        """Draws that are not too near to a row, before columns are decoded."""
         i = self.density.starts(n, rng)
         drawn, again = self._around(i, rng), np.arange(n)
         for tried in range(2 * TRIES):
@@ -115,7 +115,7 @@ class RowMixtures:
         return drawn
 
     def _back(self, drawn: Array) -> Array:
-        """The values of the columns; categories have theirs."""
+        """Draws as values of the columns; categories have theirs already."""
         rows = drawn.copy()
         for j, column in self.columns.items():
             rows[:, j] = column.back(drawn[:, j])
@@ -164,7 +164,7 @@ class Column:
         return cls(*_function(knots, np.arange(n)), known, (gaps > WIDE * gaps.mean()) | repeats)
 
     def evened(self, drawn: Array) -> Column:
-        """The same, corrected so that these draws come out as the data are distributed."""
+        """The same, corrected so that these draws are distributed as the data are."""
         n, shares = len(self.known), (np.arange(LEVELS) + 0.5) / LEVELS
         drawn_ranks = np.quantile(np.interp(drawn, self.drawn, self.rank), shares, method="hazen")
         ranks = np.clip(n * shares - 0.5, 0, n - 1)
@@ -182,9 +182,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Apart:
-    """How near to a row is too near: as few rows are to their own nearest neighbour.
+    """How near to a row is too near: nearer than nearly all rows are to their nearest neighbour.
 
-    Rows that repeat in the data are no one's in particular, and new rows may be equal to them.
+    Rows that occur several times identify nobody, and new rows may be equal to them.
     """
 
     #: (m, d), those that do not repeat, around 0 and of size 1: squares of distances neither
@@ -211,7 +211,7 @@ class Apart:
         return cls(singles, middle, size, float(np.quantile(nearest, COPIES)))
 
     def nearer(self, drawn: Array, least: float) -> Array:
-        """(n,) whether a draw is nearer to a row than this: all but a copy of it."""
+        """(n,) whether a draw is nearer to a row than this, almost a copy of it."""
         if not least:
             return np.zeros(len(drawn), dtype=bool)
         scaled = (drawn - self.middle) / self.size
@@ -219,7 +219,7 @@ class Apart:
 
 
 def _function(x: Array, y: Array) -> tuple[Array, Array]:
-    """Different values of increasing x, and for each the middle of its y."""
+    """Distinct values of increasing x, and the midpoint of y for each."""
     values, first, counts = np.unique(x, return_index=True, return_counts=True)
     return values, (y[first] + y[first + counts - 1]) / 2
 

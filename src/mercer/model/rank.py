@@ -116,7 +116,7 @@ class ShareUpTo(ComponentRule):
 
     def describe(self) -> str:
         rows = {2: "two", 3: "three", 4: "four"}.get(self.rows, str(self.rows))
-        most = f"at most {self.limit} components, one for {rows} rows"
+        most = f"at most {self.limit} components, one per {rows} rows"
         return f"{self.share:.4g} of the variance in {most}"
 
     def guess(self, n: int) -> int:

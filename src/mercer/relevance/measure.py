@@ -31,9 +31,9 @@ from mercer.points import Points, as_points
 from mercer.points.source import Source
 
 UNITS = ("std", "raw", "share", "correlation")
-#: Rows at which derivatives are taken: their mean is then right to a percent or so.
+#: Rows at which derivatives are taken; their mean is then accurate to about a percent.
 MOST_ROWS = 30_000
-#: Support points that stand for the rows where none are given.
+#: Support points that represent the rows if none are given.
 SUPPORT_ROWS = 2000
 #: Entries of J that are in memory at one time.
 ENTRIES = 1 << 20
@@ -109,7 +109,7 @@ class Relevance:
 
 
 def membership(groups: Sequence[Any], d: int) -> tuple[tuple[str, ...], Array]:
-    """The names in ``groups`` as they come, and which of d variables has which, (d, names)."""
+    """The names in ``groups`` in order, and which of d variables belongs to which, (d, names)."""
     labels = [str(name) for name in groups]
     if len(labels) != d:
         raise DataError(
@@ -192,7 +192,7 @@ def jacobians(kernel: Kernel, X: Points, support: Rows, coef: Array, step: int) 
 
 
 def support_rows(subspace: Subspace, most: int = SUPPORT_ROWS) -> tuple[Any, Array | None]:
-    """Support points that stand for the rows of a fit, and their weights if they have any.
+    """Support points that represent the rows of a fit, and their weights if there are any.
 
     The mean of an exact model is ``sum_i w_i phi(x_i) / sum w``, so that its coefficients are the
     weights of the rows. Of more points than ``most`` an even sample is drawn.
@@ -228,7 +228,7 @@ class _Sums(linalg.Sums):
 
 @dataclass(frozen=True)
 class _Pass:
-    """What a block of rows adds; unlike a closure it can be sent to workers."""
+    """The sums over a block of rows; unlike a closure it can be sent to workers."""
 
     subspace: Subspace
     middle: Array
@@ -284,7 +284,7 @@ class _Moments(linalg.Sums):
 
 @dataclass(frozen=True)
 class _Together:
-    """What a block of rows adds to them."""
+    """The sums over a block of rows."""
 
     subspace: Subspace
     middle: Array
@@ -307,7 +307,7 @@ def _correlated(work: _Together, points: Points, names: Sequence[Any] | None) ->
     d, mean, square = len(work.middle), sums.linear / sums.weight, sums.square / sums.weight
     (x, y), variance = np.split(mean, [d]), square - mean**2
     covariance = sums.products / sums.weight - np.outer(y, x)
-    # A variable that is constant, up to rounding, goes with nothing.
+    # A variable that is constant, up to rounding, is correlated with nothing.
     known = np.where(variance > 1e-20 * square, variance, np.inf)
     squared = covariance**2 / np.outer(known[d:], known[:d])
     components, error, variances = squared[:-1], squared[-1], square[d:-1]
@@ -335,7 +335,7 @@ def summed(work: Callable[[slice, Any], Any], points: Points, step: int, stage: 
 
 
 def _even_sample(rows: slice, share: float) -> Any:
-    """Rows of a block by their numbers alone: multiples of the golden ratio are spread evenly."""
+    """A sample of rows by their indices alone: multiples of the golden ratio are spread evenly."""
     if share >= 1:
         return slice(None)
     turn = np.arange(rows.start, rows.stop, dtype=np.uint64) * np.uint64(2654435769)
@@ -343,7 +343,7 @@ def _even_sample(rows: slice, share: float) -> Any:
 
 
 def _rows_at_once(subspace: Subspace) -> int:
-    """Rows whose derivatives fit into memory together."""
+    """The number of rows whose derivatives fit into memory together."""
     width = (subspace.n_components + 1) * subspace.points.width
     least = 1 if subspace.points.is_sparse else 16
     return int(min(512, max(least, ENTRIES // width)))
@@ -355,17 +355,17 @@ def _shown(names: Sequence[Any] | None, d: int) -> tuple[str, ...]:
 
 
 def _shares(values: Array) -> Array:
-    """Divided by their sum; zeros where all are zero."""
+    """Values divided by their sum; zeros if all are zero."""
     total = values.sum(axis=-1, keepdims=True)
     return np.asarray(np.divide(values, total, out=np.zeros_like(values), where=total > 0))
 
 
-# A slow second opinion: destroy one variable at a time, and see what breaks.
+# A slow second opinion: destroy one variable at a time, and see what is lost.
 
 
 @dataclass(frozen=True)
 class Permutation:
-    """What happens when the entries of a variable change places.
+    """What happens when the entries of a variable are permuted.
 
     Attributes
     ----------

@@ -88,13 +88,13 @@ class Directions:
         return np.hstack([Z, outside]) @ self.turn - self.shift, total
 
     def sums(self, weight: Array, group: Array, groups: int, rows: slice, block: Any) -> GroupSums:
-        """What a block of rows adds; ``weight`` and ``group`` are those of all rows."""
+        """The sums over a block of rows; ``weight`` and ``group`` are those of all rows."""
         S = self.subspace
         Z, total = self.features(S.kernel.points(block).cast(S.coef.dtype))
         return GroupSums.of(Z, total, weight[rows], group[rows], groups)
 
     def turned(self, axes: Array) -> Directions:
-        """Turned once more."""
+        """These directions in further rotated axes."""
         return replace(self, turn=self.turn @ axes, shift=self.shift @ axes)
 
     def coefficients(self) -> tuple[Any, Array]:
@@ -142,7 +142,7 @@ class GroupSums(linalg.Sums):
         )
 
     def turned(self, axes: Array) -> GroupSums:
-        """In other axes of the same space; moments of fourth order only where they have moved.
+        """The sums in other axes of the same space; fourth moments only of axes that have moved.
 
         The axes come from many rows already, so that what is left to turn is tiny, except between
         directions of one variance, where these moments hardly differ.
@@ -162,7 +162,7 @@ class GroupSums(linalg.Sums):
 
 #: Replicates that relevance is measured on.
 RELEVANCE_REPLICATES = 100
-#: Derivatives that may be held at once for sparse rows, which have many variables.
+#: Most derivatives in memory at once for sparse rows, which have many variables.
 MOST_ENTRIES = 1 << 26
 #: Leading components that are looked at.
 COMPONENTS = 64
@@ -183,11 +183,11 @@ class Interval:
     high: Array
 
     def times(self, factor: float) -> Interval:
-        """On another scale."""
+        """The interval on another scale."""
         return Interval(self.estimate * factor, self.low * factor, self.high * factor)
 
     def contains(self, value: Any) -> Array:
-        """Where the value lies between the limits."""
+        """Whether the value lies between the limits, elementwise."""
         return np.asarray((self.low <= value) & (value <= self.high))
 
 
@@ -244,7 +244,7 @@ class Uncertainty:
 
     @property
     def stable(self) -> Array:
-        """Components that stay more than half themselves at the level, (q,) bool."""
+        """Components of which more than half is kept at the level, (q,) bool."""
         return np.asarray(self.angle_quantile < STABLE)
 
     @property
@@ -261,12 +261,12 @@ class Uncertainty:
 
     @property
     def noise(self) -> Array:
-        """Components of which more turns out of the model than stays in it, (q,) bool."""
+        """Components of which more leaves the model than stays in it, (q,) bool."""
         return np.asarray(self.mixing[:, : len(self.angle)].sum(axis=1) < 0.5)
 
     @property
     def advice(self) -> list[str]:
-        """Which components are stable, which mix, and which are noise, in words."""
+        """In words: which components are stable, which mix, and which are noise."""
         q, level, noise = len(self.angle), f"{self.level:.0%}", np.flatnonzero(self.noise)
         turn = f"in {level} of samples of {self.n_rows:,} rows they turn by less than 45 degrees."
         stable = f"{self.n_stable} of {q} components are stable: {turn}"
@@ -303,7 +303,7 @@ class Uncertainty:
 
 @dataclass(frozen=True)
 class _Resamples:
-    """What intervals of further quantities need: the axes, how they turned, some of the rows."""
+    """What intervals of further quantities need: axes, their rotations, and some of the rows."""
 
     directions: Directions
     turns: Array  # (b, r, q)
@@ -342,7 +342,7 @@ class _Resamples:
 
 
 def _dense_rows(points: Points, components: int) -> Array:
-    """The rows; sparse ones dense, if the derivatives of so many components can be held."""
+    """The rows, made dense if the derivatives of so many components fit into memory."""
     entries = len(points) * components * points.width
     if points.is_sparse and entries > MOST_ENTRIES:
         raise DataError(

@@ -45,7 +45,9 @@ export function makeBadge(app) {
   app.on("model", () => {
     const { fitted, P } = app.adopted;
     badge.hidden = !fitted;
-    words.textContent = `You are using a fit made in this page, to ${P.m} of the ${app.model.n.toLocaleString("en")} rows.`;
+    const n = app.model.n.toLocaleString("en");
+    const rows = P.m < app.model.n ? `${P.m} of the ${n} rows` : `all ${n} rows`;
+    words.textContent = `You are using a fit made in this page, to ${rows}.`;
   });
   return badge;
 }

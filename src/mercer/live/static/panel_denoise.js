@@ -165,6 +165,7 @@ export function denoisePanel(app) {
 /** Who is better, and what to do where kernel PCA is not. */
 function verdict([, noisy, linear, kernel]) {
   if (noisy < Math.min(linear, kernel)) return "With so little noise, it is best to leave the rows alone.";
+  if (Math.abs(kernel - linear) < 0.005 * linear) return "Kernel PCA and linear PCA do equally well.";
   if (kernel <= linear)
     return `Kernel PCA is better by ${Math.round(100 * (1 - kernel / linear))} %.`;
   return (
