@@ -104,6 +104,7 @@ def test_copies(dtype, order):
     X = np.asarray(rng.standard_normal((40, 3))[rng.integers(40, size=200)], dtype, order)
     first, group = Vectors(X).copies()
     assert len(first) == len(np.unique(X, axis=0))
+    assert (np.diff(first) > 0).all()
     np.testing.assert_array_equal(X[first][group], X)
     X[7] = np.nextafter(X[7], 9)
     assert len(Vectors(X).copies()[0]) == len(np.unique(X, axis=0))

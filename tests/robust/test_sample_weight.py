@@ -45,3 +45,11 @@ def test_weights_that_leave_float32_are_refused():
     X = np.random.default_rng(0).standard_normal((9, 2)).astype(np.float32) * 1e5
     with pytest.raises(KernelError, match="overflows? float32"):
         KernelPCA(2, kernel="linear", solver="dense").fit(X, sample_weight=np.full(9, 1e33))
+
+
+@pytest.mark.parametrize("X", [[[0.8], [0.0]], [[0.0], [0.8]]], ids=["down", "up"])
+def test_where_coefficients_tie_the_first_row_settles_the_sign_of_repeated_ones_too(X):
+    weight = np.array([3, 3])
+    model = KernelPCA(1, kernel="linear")
+    weighted = model.fit(X, sample_weight=weight.astype(float)).transform([[1.0]])
+    assert_allclose(model.fit(np.repeat(X, weight, axis=0)).transform([[1.0]]), weighted)

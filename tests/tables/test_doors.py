@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 
 import mercer
-from mercer import KernelPCA
+from mercer import KernelDrift, KernelPCA
 from mercer.cli import main
 from mercer.exceptions import DataError, ModelFileError
 from mercer.live.protocol import Wanted
@@ -211,3 +211,16 @@ def test_onnx_of_what_has_no_form_says_what_to_do(tmp_path):
     model = TableModel(KernelPCA(3), TableEncoder(since="date:month")).fit(frame)
     with pytest.raises(ModelFileError, match=r"angles of 'since' .*model\.vectors\(table\)"):
         mercer.export_onnx(model, tmp_path / "x.onnx")
+
+
+def test_drift_of_tables_in_python():
+    table = pd.DataFrame(NUMBERS).assign(city=CITY)
+    model = TableModel(KernelDrift(20, random_state=0)).fit(table)
+    moved = table[:40].assign(price=table.price[:40] + 200)
+    result, (results, adjusted) = model.test(moved), model.test_many([table[40:], moved])
+    assert result.p_value == results[1].p_value < 0.001
+    assert results[0].p_value > 0.01
+    assert adjusted.shape == (2,)
+    parts = model.contributions(moved)
+    assert parts.shape == (1, 4)
+    assert parts.columns[parts.to_numpy()[0].argmax()] == "price"

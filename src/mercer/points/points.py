@@ -232,6 +232,8 @@ class Vectors(Numbers):
         # One number a row, equal for equal rows; a multiplication modulo 2⁶⁴ mixes upwards only.
         keys = (words ^ (words >> (4 * self.rows.itemsize))).astype(np.uint64, copy=False) @ odd
         _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+        order = np.argsort(first)  # as they appear: signs are settled by the first of some that tie
+        first, group = first[order], np.argsort(order)[group]
         if len(first) < len(keys) and not (self.rows == self.rows[first[group]]).all():
             return None  # two rows with one number: as good as never
         return first, group

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -249,6 +249,7 @@ class TableModel(Estimator):
     interpolate = traverse = _of("GenerativeKernelPCA")
     span_error = _of("SparseKernelPCA")
     row_radius = place_radius = place_p_values = trust = strip = calibrate = _of("MapModel")
+    test = _of("KernelDrift")
 
     # Its page shows the columns of the table.
     to_html = verb("model", needs=_the_model("to_html"))(to_html)
@@ -263,12 +264,17 @@ class TableModel(Estimator):
 
     @verb(needs=_the_model("contributions"))
     def contributions(self, X: Any) -> Any:
-        """Each column's part in the novelty of each row, as a table."""
-        parts = self.model_.contributions(self.vectors(X))
+        """Each column's part in the novelty of each row, or in the drift of all, as a table."""
+        parts = np.atleast_2d(self.model_.contributions(self.vectors(X)))
         groups = np.array(self.encoder_.groups_)
         sums = {name: parts[:, groups == name].sum(axis=1) for name in self.encoder_.used_}
         frame = self.encoder_.take(X)
         return Frame({}, frame.container, index=frame.index).make(sums)
+
+    @verb("model", needs=_the_model("test_many"))
+    def test_many(self, batches: Iterable[Any]) -> Any:
+        """Compare several batches, with p-values that are adjusted for their number."""
+        return self.model_.test_many(self.vectors(batch) for batch in batches)
 
     @verb("model", needs=_the_model("monitor"))
     def monitor(self, X: Any = None, **options: Any) -> Any:
