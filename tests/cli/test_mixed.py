@@ -224,10 +224,10 @@ def test_new_rows_are_compared_with_the_data(mercer, table, tmp_path):
     model, out = tmp_path / "m.mercer", tmp_path / "y.csv"
     mercer("fit", table, "--model", "generative", "-o", model, "-q")
     done = mercer("sample", model, "-n", 20, "-o", out)
-    assert "1,000 new rows beside the data" in done.out
+    assert "1,000 draws compared with the data" in done.out
     assert "correlations" in done.out
     assert done.out.count("in the data") >= 4
-    assert "beside the data" not in mercer("sample", model, "-n", 3).out
+    assert "compared with the data" not in mercer("sample", model, "-n", 3).out
     assert not mercer("sample", model, "-n", 3, "-o", out, "--force", "--quiet").out
     facts = json.loads(mercer("sample", model, "-n", 3, "-o", out, "--force", "--json").out)
     assert facts["rows"] == 3

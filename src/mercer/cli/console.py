@@ -35,7 +35,7 @@ class Terminal(Console):
 
 
 def asked_for(option: str) -> Any:
-    """What the command that runs was given as ``"json"``, ``"quiet"`` or ``"format"``."""
+    """The value of an option of the running command: ``"json"``, ``"quiet"`` or ``"format"``."""
     context = click.get_current_context(silent=True)
     return context and context.meta.get(f"mercer.{option}")
 
@@ -71,7 +71,7 @@ def summary(title: str, lines: Mapping[str, str]) -> None:
 
 @contextlib.contextmanager
 def progress() -> Iterator[None]:
-    """Show the stages of long work with the time left, if a person watches standard error."""
+    """Show the stages of long work and the time left, if standard error is a terminal."""
     terminal = Terminal(stderr=True)
     if asked_for("quiet") or not terminal.is_terminal:
         yield
@@ -126,7 +126,7 @@ _OF_THE_REPORT = ("solver", "reason", "estimated_error", "unexplained", "converg
 def _facts_of_fit(
     model: Estimator, rows: Source, target: Path, started: float, encoder: Any
 ) -> dict[str, Any]:
-    """As plain values."""
+    """The facts of a fit as plain values."""
     learnt, inner = model_of(model), getattr(model, "estimator", None) or model
     subspace, report = learnt.subspace, learnt.report
     facts: dict[str, Any] = {
@@ -158,14 +158,14 @@ def _facts_of_fit(
         if hasattr(model, name):
             facts[name.rstrip("_")] = getattr(model, name)
     if isinstance(model, Detector):
-        threshold = -float(model.offset_)  # infinite: no row is new, and JSON has no word for it
+        threshold = -float(model.offset_)  # infinite if no row is new, which JSON cannot express
         facts["threshold"] = None if isinf(threshold) else threshold
         facts["calibration_rows"] = len(model.conformal_.scores)
     return facts
 
 
 def _lines_of_fit(facts: dict[str, Any], size: str) -> dict[str, str]:
-    """The same as lines of a table."""
+    """The facts of a fit as lines of a table."""
     chosen = "" if facts["kernel"] == facts["kernel_asked"] else _why_width(facts["kernel_asked"])
     count = (
         f"{facts['components']:,} ({facts['components_asked']}), which explain "
@@ -210,7 +210,7 @@ def _describe_rule(model: Estimator, components: Any) -> str:
 
 
 def _limit_reached(rule: Any, facts: dict[str, Any]) -> str | None:
-    """Why there are fewer components than the share of the variance asks for, if it is so."""
+    """Why there are fewer components than the share of the variance needs, if there are."""
     share, limit = getattr(rule, "share", 0.0), getattr(rule, "limit", None)
     if limit is None or facts["share_of_variance"] >= share:
         return None

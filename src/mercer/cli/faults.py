@@ -16,12 +16,12 @@ def _known_elsewhere() -> dict[str, dict[str, str]]:
 
 
 def instead_of(command: str) -> str:
-    """What to type in the place of a command that people try; empty if nobody knows it."""
+    """What to type instead of a command that people try; empty if that is not known."""
     return _known_elsewhere()["commands"].get(command.lower(), "")
 
 
 def usage_in_plain_words(error: click.UsageError) -> str:
-    """The message of click, more helpful where people go wrong most."""
+    """click's message, made more helpful for the most frequent mistakes."""
     message = error.format_message()
     context = error.ctx or click.Context(click.Command("mercer"))
     if isinstance(error, click.NoSuchOption):
@@ -39,7 +39,7 @@ def usage_in_plain_words(error: click.UsageError) -> str:
     )
     if lacks and first and not first.endswith(".mercer"):
         return f"{message} MODEL comes before DATA: '{context.command_path} MODEL {first}'."
-    # Of the others click only has the words.
+    # Of other mistakes click keeps only the words.
     if extra := re.search(r"Got unexpected extra arguments? \((.*)\)", message):
         return f"{extra[0]}{_extra(context.command, extra[1])}"
     message = re.sub(r"is not a valid float( range)?", "is not a number", message)
@@ -92,7 +92,7 @@ def describe(error: Exception) -> tuple[str, int]:
     if isinstance(error, ImportError):
         return str(error), 1
     if isinstance(error, ValueError):
-        # Imported late: this loads scikit-learn, which a mistyped option should not wait for.
+        # Imported late, since it loads scikit-learn: a mistyped option should be answered at once.
         from mercer import exceptions as known
 
         statuses = {known.DataError: 3, known.ModelFileError: 4, known.ConvergenceError: 5}

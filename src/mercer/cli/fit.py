@@ -16,7 +16,7 @@ from mercer.cli.models import Recipe, describes_denoiser, describes_model
 from mercer.cli.options import Reading, console, tables
 
 NOT_CONVERGED = 5
-#: Endings that other programs would open, in vain.
+#: Endings of other programs' files, which a model must not have.
 _OTHERS = {".csv", ".tsv", ".txt", ".npy", ".npz", ".mtx", ".parquet", ".feather", ".xlsx"}
 _OTHERS |= {".json", ".jsonl", ".png", ".svg", ".pdf", ".jpg", ".html", ".onnx", ".pkl", ".zarr"}
 
@@ -97,7 +97,7 @@ def fit(
         _announce(plan, f"{data}: {size}", resumed=kept is not None and kept.exists())
         with console.progress():
             model = _run(recipe.make(kept), table, kept)
-    if kept is not None:  # a path of today is not part of a model
+    if kept is not None:  # the path of a checkpoint is not part of a model
         model.set_params(solver=recipe.make().solver)
     opened.whole(model).save(target)
     console.report_fit(model, table.rows, target, started, encoder)
@@ -105,14 +105,14 @@ def fit(
 
 
 def _check_time(plan: Any, recipe: Recipe, n: int) -> None:
-    """Refuse a sparse fit that is too long; the others have chosen what is quick enough."""
+    """Refuse a sparse fit that takes too long; other models have chosen a solver in time."""
     if recipe.model != "sparse" or recipe.time is None or plan.seconds <= recipe.time:
         return
     from mercer._base.machine import time_text
     from mercer.exceptions import DataError
     from mercer.sparse.noise import estimate_seconds
 
-    # It grows with the square of their number.
+    # The time grows with the square of their number.
     kernels = int((recipe.time / estimate_seconds(plan.solver, n, 1)) ** 0.5)
     remedy = f"ask for {kernels} of them by --kernels" if kernels else "give fewer rows"
     raise DataError(
@@ -122,7 +122,7 @@ def _check_time(plan: Any, recipe: Recipe, n: int) -> None:
 
 
 def _check_state(state: Path, *, resume: bool, force: bool) -> None:
-    """What a stopped fit has left is neither resumed nor thrown away without a word."""
+    """Refuse to resume or to discard the state of a stopped fit unless asked to."""
     if not state.exists() or resume:
         return
     if not force:
@@ -182,7 +182,7 @@ def _announce(plan: Any, what: str, *, resumed: bool) -> None:
 
 
 def _run(model: Estimator, table: Any, kept: Path | None) -> Any:
-    """Fit; a fit that is stopped says how to go on."""
+    """Fit; if the fit is stopped, say how to resume it."""
     try:
         return model.fit(table.rows, table.label)
     except BaseException as error:
@@ -254,7 +254,7 @@ def tune(
 
 
 def _outcome(choice: Any, noise: float | None, d: int) -> tuple[dict[str, Any], str]:
-    """What was compared, and what of the noise is left: facts, and a line."""
+    """What was compared, and how much noise is left: as facts, and in one line."""
     names = ("components_asked", "noise", "error", "error_of_noise")
     if isinstance(choice, mercer.selection.NoisyChoice):
         risk, level = choice.risk, choice.risk.level

@@ -160,7 +160,7 @@ def _beside(judged: Any, reasons: Any) -> dict[str, Any]:
 
 
 def _reasons(detector: Any, table: Any, judged: Any, columns: list[str]) -> Any:
-    """For the newest rows the columns that make them new, in words; empty for the others."""
+    """In words, the columns that make the newest rows new; empty for other rows."""
     import numpy as np
 
     new, score = judged.beside["new"], judged.rows[:][:, 0]
@@ -190,7 +190,7 @@ def top_columns(contributions: Any, columns: Sequence[str]) -> list[str]:
 
 
 def _place_of(fitted: Estimator, table: Any, data: str) -> Callable[[int], str]:
-    """How a row is called: by its line of a text file, else by its number."""
+    """What a row is called: the line of a text file, or else its number."""
     if not isinstance(fitted, learnt.OnTables):
         return table.rows.place  # type: ignore[no-any-return]
     from mercer.io.look import TEXT, Look
@@ -260,7 +260,7 @@ def relevance(
         rows = None if table is None else table.rows
         sure = inner.uncertainty(rows) if intervals else None
         measured = inner.relevance(rows, unit=unit, groups=groups)
-        made = _table(measured, sure)  # the intervals ask for the rows, too
+        made = _table(measured, sure)  # the intervals need the rows, too
     tables.write_output(output, made)
     advice = [] if sure is None else sure.advice
     if console.asked_for("json"):
@@ -273,7 +273,7 @@ def relevance(
 
 
 def _table(measured: Any, sure: Any) -> Any:
-    """A row for each variable: components, all together, the error; limits, if there are any."""
+    """A row for each variable: each component, all together, the error, and any limits."""
     import numpy as np
 
     names = [f"component {k}" for k in range(len(measured.components))] + ["overall", "error"]

@@ -12,12 +12,12 @@ from mercer.estimators.generative import rows_to_mix
 from mercer.generative.densities import LARGEST
 from mercer.model.model import OnTables, names_of, of_vectors
 
-#: Rows that are drawn for the comparison where fewer are asked for, and columns that are shown.
+#: Rows that are drawn for the comparison, at least, and columns that are shown.
 ENOUGH, SHOWN = 1000, 12
 
 
 def likeness(fitted: Estimator, label: Any, seed: int, count: int) -> dict[str, Any] | None:
-    """Each column in the data and in new rows, and how far correlations are off.
+    """Each column in the data and in new rows, and how much correlations differ.
 
     None for a model that does not keep rows to compare with.
     """

@@ -36,7 +36,7 @@ def fit_map(
 
 
 def _without_names(places: Path) -> Reading:
-    """Row numbers, as pandas writes them, and classes are no coordinates; says what is left out."""
+    """Coordinates, without row numbers (as pandas writes them) and classes; says what is unused."""
     from mercer.tables.deciding import is_id_name
 
     with tables.located(str(places), Reading()) as look:
@@ -82,14 +82,14 @@ def refuse_others(recipe: Recipe, dry_run: bool) -> None:
 
 
 def holds_map(path: Path) -> bool:
-    """Whether it is the file of such a model, by the names of its arrays."""
+    """Whether the file holds such a model, by the names of its arrays."""
     from mercer.io.model_file import describe
 
     return any("back.centres" in tensor.name for tensor in describe(path).tensors)
 
 
 def page_of(source: Path, places: Path | None) -> Path:
-    """The page of a map, written beside: of a model, or of rows and their map."""
+    """Write the page of a model, or of rows and their map, beside the source; its path."""
     from mercer.live import write_html
 
     target = Path(source.stem + ".html")

@@ -50,7 +50,7 @@ _MODELS = {"sample": "generative", "reconstruction_error": "novelty", "test": "d
 
 
 def existing(path: str) -> str:
-    """The path; rows to which a model was never fitted are named.
+    """The path if it exists; otherwise an error, which names rows that have yet to be fitted.
 
     Nothing is imported for it: a mistyped name is answered at once.
     """
@@ -176,7 +176,7 @@ class Recipe:
     seed: int = 0
 
     def check(self) -> None:
-        """Refuse options that the model has no use for, instead of ignoring them."""
+        """Refuse options that the model does not use, instead of ignoring them."""
         for name, models in _BELONGS.items():
             if getattr(self, name) is not None and self.model not in models:
                 option = f"--{name.replace('_', '-')}"

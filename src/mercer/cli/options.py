@@ -41,7 +41,7 @@ else:
     frames, opening = _Late("mercer.tables.frames"), _Late("mercer.tables.opening")
     missing, learnt = _Late("mercer.tables.missing"), _Late("mercer.model.model")
 
-#: Endings of tables; written out, because --help shall not import the library.
+#: Endings of tables; written out here, so that --help need not import the library.
 DATA = (
     *(".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow"),
     *(".xlsx", ".xlsm", ".xls", ".ods"),
@@ -73,7 +73,7 @@ class Noise(click.FloatRange):
         super().__init__(0, min_open=True)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """A number above zero, several of them, or the word."""
+        """A positive number, several of them, or one of the words."""
         if str(value).partition(":")[0] in ("columns", "independent", "poisson", "speckle"):
             return value
         parts: list[Any] = str(value).split(",")
@@ -156,7 +156,7 @@ def _complete_columns(_context: click.Context, _option: click.Parameter, text: s
     before, comma, begun = text.rpartition(",")
     try:
         names = [name for path in files[:1] for name in Look(path).names]
-    except DataError:  # the command itself will say what is wrong
+    except DataError:  # the command itself reports what is wrong
         return []
     return [f"{before}{comma}{name}" for name in names if name.startswith(begun)]
 
@@ -192,7 +192,7 @@ seed_option = click.option("--seed", **_SEED)
 
 
 def _one_of(words: Sequence[str], help: str) -> dict[str, Any]:
-    """The options of an option: one of some words, by default the first."""
+    """Settings of an option that takes one of some words, by default the first."""
     return {"type": OneOf(words), "default": words[0], "help": help}
 
 
@@ -265,7 +265,7 @@ reads_and_keeps = as_one("reading", Reading, *options_of(Reading), *_FILE)
 
 @dataclass(frozen=True)
 class Kinds:
-    """What the options say about the columns of a table, each naming some."""
+    """What the options say about the kinds of columns; each option names some columns."""
 
     scale: str = option(
         "auto",
@@ -281,7 +281,7 @@ class Kinds:
     raw: bool = option(is_flag=True, help="Take the numbers as they are, and no other columns.")
 
     def encoder(self) -> Any:
-        """The encoder that they ask for; None for raw numbers."""
+        """The encoder that the options describe; None for raw numbers."""
         kinds = dict.fromkeys(self.category, "category") | dict.fromkeys(self.number, "number")
         kinds |= dict(map(_date_kind, self.date))
         kinds |= {} if self.index is None else {self.index: "index"}
@@ -293,7 +293,7 @@ class Kinds:
 def _date_kind(text: str) -> tuple[str, str]:
     """``since:month`` as the column ``since`` of the kind ``date:month``; others are names."""
     name, _, parts = text.rpartition(":")
-    # Written out, because --help shall not import the library.
+    # Written out here, so that --help need not import the library.
     if name and set(parts.split("+")) <= {"month", "weekday", "hour"}:
         return name, f"date:{parts}"
     return text, "date"

@@ -40,7 +40,7 @@ KINDS = {
     "live": ("", "an interactive page (.html): drag a point and see its pre-image"),
 }
 ENDINGS = (".png", ".svg", ".pdf", ".jpg", ".webp")
-#: What a picture says of itself.
+#: What is noted in a picture's metadata.
 MAKER = "mercer plot"
 _HELP = "\n".join(f"  {kind:<11} {text}" for kind, (_, text) in KINDS.items())
 
@@ -125,7 +125,7 @@ def plot(
         raise click.UsageError("a ROC curve needs the true classes: name their column with --label")
     tables.check_target(output, force=force or _is_ours(output))
     if kind != "live":
-        _pyplot()  # says what is missing before the model is read
+        _pyplot()  # reports a missing package before the model is read
     fitted = load_model(model)
     if kind not in ("trust", "live") and isinstance(learnt.of_vectors(fitted), mercer.MapModel):
         raise Failure(f"'{model}' holds a map of another tool; draw it as trust, or as live.")
@@ -200,7 +200,7 @@ def _display(kind: str) -> Any:
 
 
 def _options(kind: str, takes: Any, style: Style) -> dict[str, Any]:
-    """What was said about the display; what means nothing to this kind is refused."""
+    """Options of the display; those that this kind of picture does not use are refused."""
     names = ("image_shape", "cmap", "components", "positive")
     options = {name: value for name in names if (value := getattr(style, name)) is not None}
     for name in options:
@@ -223,7 +223,7 @@ def _options(kind: str, takes: Any, style: Style) -> dict[str, Any]:
 
 
 def _as_numbers(labels: Targets) -> Any:
-    """Labels that are all numbers as such, so that many of them become a scale."""
+    """Labels as numbers if all of them are, so that many different ones become a scale."""
     if labels is None or labels.dtype.kind in "iu":
         return labels
     try:
@@ -282,7 +282,7 @@ def explore(
     if source is not None and source.is_dir() and not any(source.glob("*.png")):
         from mercer.io.arrays import parquet_files
 
-        parquet_files(source)  # says that there are none
+        parquet_files(source)  # reports it if there are none
     if places is not None and source is None:
         raise click.UsageError("--map is the map of some rows; name their file, too")
     model = source is not None and source.suffix == ".mercer"

@@ -84,7 +84,7 @@ def denoise(
     if model is None or (data is None and (model == "-" or model.endswith(".mercer"))):
         raise click.UsageError("Missing argument 'DATA'.")
     if data is None:
-        if (target := how["output"].path) is not None:  # before anything takes time
+        if (target := how["output"].path) is not None:  # before any long work
             tables.check_target(target, force=how["output"].force)
         fitted, data = _tuned(model, how["reading"], noise), model
     elif not model.endswith(".mercer") and not (data == "-" or Path(data).exists()):
@@ -100,13 +100,13 @@ def denoise(
 
 
 def _tuned(data: str, reading: Reading, noise: Any) -> Estimator:
-    """The best denoiser of these noisy rows; says what it leaves of the noise."""
+    """The best denoiser of these noisy rows; reports how much noise it leaves."""
     model: Estimator = mercer.KernelPCA(random_state=0)
     opened_rows = tables.open_for_fit(data, reading, mercer.TableEncoder(), model)
     with opened_rows as opened, console.progress():
         noise = tables.noise_of_vectors(noise, opened.encoder)
         model.tune(opened.table.loaded().rows, noise=noise, rows="noisy")
-    if not model.risk_.trouble:  # else a warning has said it
+    if not model.risk_.trouble:  # otherwise a warning has said so
         console.remark(str(model.risk_))
     return opened.whole(model)
 
@@ -143,7 +143,7 @@ def _what_was_filled(before: Counter[str], after: Counter[str]) -> str:
 
 
 def _to_same_columns(fitted: Estimator, function: Callable[[Any], Any], **how: Any) -> None:
-    """Rows that become rows of the same columns."""
+    """Turn rows into rows with the same columns."""
     fitted = _with_digits(fitted)
     if learnt.of_vectors(fitted) is fitted:
         width = fitted.n_features_in_
@@ -159,7 +159,7 @@ def _to_same_columns(fitted: Estimator, function: Callable[[Any], Any], **how: A
 
 
 def _with_digits(fitted: Estimator) -> Estimator:
-    """The model; one of tables gives its numbers with all digits if that is asked for."""
+    """The model; a model of tables returns all digits of its numbers if asked to."""
     if isinstance(fitted, learnt.OnTables) and console.asked_for("digits") == "all":
         fitted.encoder_.keep_all_digits()
     return fitted
@@ -174,7 +174,7 @@ def _is_text(data: str) -> bool:
 
 
 def _with_decimals_of_rows(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """The function, whose numbers have the decimals of the same columns of the rows."""
+    """The function, with its numbers rounded to the decimals that the rows' columns have."""
     import numpy as np
 
     from mercer._base.numbers import decimals
@@ -190,7 +190,7 @@ def _with_decimals_of_rows(function: Callable[[Any], Any]) -> Callable[[Any], An
 
 
 def _give(columns: Any, beside: Any, output: Output) -> None:
-    """Write columns of any kind, and those of the data that they do not hold already."""
+    """Write columns of any kind, and columns of the data that are not among them."""
     columns = {**columns, **{k: v for k, v in beside.items() if k not in columns}}
     made = frames.columns_table(columns, tables.ending_of(output))
     tables.check_output(output, list(columns), labelled=bool(made.beside))
@@ -256,7 +256,8 @@ def sample(model: str, count: int, label: str | None, seed: int, output: Output)
     facts = {"rows": count, "columns": len(made.names), **(alike or {})}
     tables.report(output, f"{count:,} new rows", **facts)
     if alike and not console.asked_for("json") and not console.asked_for("quiet"):
-        title = f"{alike['compared_rows']:,} new rows beside the data (mean ± deviation, or share)"
+        draws = f"{alike['compared_rows']:,} draws"
+        title = f"{draws} compared with the data (mean ± deviation, or share)"
         console.summary(title, lines(alike))
 
 

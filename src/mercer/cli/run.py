@@ -44,7 +44,7 @@ from mercer.cli.stop import Terminated, interruptible
 
 
 class _InOrder(click.Group):
-    """Lists the commands in the order in which they are used, not by the alphabet."""
+    """Lists the commands in the order in which they are used, not alphabetically."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(self.commands)
@@ -83,7 +83,7 @@ for command in (
 
 
 CLOSED_PIPE = 141
-#: How a signal ends a command: a word, and the status.
+#: How a signal ends a command: a word for it, and the exit status.
 _ENDS = {KeyboardInterrupt: ("interrupted", 130), Terminated: ("terminated", 143)}
 
 
@@ -116,7 +116,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
         return _end(error)
     except BrokenPipeError:
-        # Python's own last flush goes to nothing, and stays quiet.
+        # Python's own last flush goes nowhere, and raises nothing.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED_PIPE
 
@@ -171,7 +171,7 @@ def _plain_warnings() -> Iterator[None]:
 
 
 def _leave(error: BaseException) -> None:
-    """End the process now: the work does not react, and nobody waits for it."""
+    """End the process now, since the work does not react."""
     status = _end(error)
     if (atomic := sys.modules.get("mercer._base.files")) is not None:  # else nothing was written
         atomic.remove_temporary()
@@ -185,6 +185,6 @@ def _end(error: BaseException) -> int:
 
 
 def _say(message: str) -> None:
-    """One line on standard error; nobody listening there is no reason to fail."""
+    """Print one line on standard error; it does not matter if that is closed."""
     with contextlib.suppress(OSError):
         print(f"mercer: {' '.join(message.split())}", file=sys.stderr, flush=True)  # noqa: T201

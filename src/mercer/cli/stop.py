@@ -69,7 +69,7 @@ def stopped_by(ask: Callable[[], None]) -> Iterator[None]:
 
 
 class _Task(threading.Thread):
-    """Work in a thread, with what came of it."""
+    """Work in a thread, and its result."""
 
     def __init__(self, work: Callable[[], int]) -> None:
         super().__init__(name="mercer-command", daemon=True)
@@ -110,5 +110,5 @@ class _Task(threading.Thread):
                 self.asked = kind
                 self.ask()
             return self.done.wait(PATIENCE)
-        except (KeyboardInterrupt, Terminated):  # the second signal: no more patience
+        except (KeyboardInterrupt, Terminated):  # a second signal: wait no longer
             return False

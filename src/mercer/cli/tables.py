@@ -62,7 +62,7 @@ def open_input(
 
 
 class _Fill:
-    """Fills in what is missing in blocks of rows, by what the model knows, and says so once."""
+    """Lets the model fill in missing values in blocks of rows, and says so once."""
 
     def __init__(self, model: Estimator, data: str) -> None:
         self._model, self._data, self._told = model, data, False
@@ -78,7 +78,7 @@ class _Fill:
 
 
 def open_if_named(data: str | None, reading: Reading, model: Estimator) -> Any:
-    """The same for data that need not be given: None without them."""
+    """The same for optional data: None if they are not given."""
     return contextlib.nullcontext() if data is None else open_input(data, reading, model=model)
 
 
@@ -141,7 +141,7 @@ def located(data: str, reading: Reading) -> Iterator[Look]:
 
 
 def _check_layout(path: Path) -> None:
-    """Refuse what is said of sheets and of a line of names where the file has none."""
+    """Refuse options about sheets and the line of names if the file has neither."""
     kind = plain_name(path).suffix.lower()
     if asked_for("sheet") is not None and kind not in SHEETS:
         raise click.UsageError(f"--sheet is for workbooks ({', '.join(SHEETS)}), not for {path}")
@@ -150,7 +150,7 @@ def _check_layout(path: Path) -> None:
 
 
 def _open(look: Look, reading: Reading, *, like: Names | None = None, allow_nan: bool) -> Table:
-    """The rows of numbers of a file, with the columns that are wanted, or that a model is like."""
+    """The rows of numbers in a file, with the columns that are wanted, or that a model has."""
     table = open_table(look, reading.choice(like), allow_nan=allow_nan)
     if unused := [name for name in table.unused if name not in reading.kept]:
         shown = names_text(unused)
@@ -159,7 +159,7 @@ def _open(look: Look, reading: Reading, *, like: Names | None = None, allow_nan:
 
 
 def _read_kept(look: Look, reading: Reading) -> dict[str, Array]:
-    """The columns that go to the output as they are; nothing is read if none are asked for."""
+    """The columns that are copied to the output; nothing is read if there are none."""
     if not reading.kept:
         return {}
     choice_of(look, reading)
@@ -174,7 +174,7 @@ def choice_of(look: Look, reading: Reading) -> Any:
 
 
 def ending_of(output: Output) -> str:
-    """The kind of the file, or that of standard output."""
+    """The ending of the output file, or the format of standard output."""
     format = asked_for("format")
     return f".{format}" if output.path is None else output.path.suffix.lower()
 
@@ -207,7 +207,7 @@ def write_output(output: Output, table: Table) -> None:
 
 
 def _show(table: Table) -> None:
-    """For eyes: names first, numbers of four digits, columns that fit; files and pipes get all."""
+    """Show a table: names first, numbers of four digits, columns that fit; files get everything."""
     names = [*table.beside, *table.names[: table.rows.shape[1]]]
     fit = [*range(len(names))]
     for number, (block, beside) in enumerate(table.parts()):
@@ -225,7 +225,7 @@ def _show(table: Table) -> None:
 
 
 def _fitting(widths: Sequence[int], room: int) -> list[int]:
-    """The columns that fit beside each other: the last two, and as many of the first as can be."""
+    """The columns that fit side by side: the last two, and as many of the first as possible."""
     d, ends = len(widths), np.cumsum([width + 2 for width in widths])
     if ends[-1] - 2 <= room or d < 4:
         return [*range(d)]
@@ -234,7 +234,7 @@ def _fitting(widths: Sequence[int], room: int) -> list[int]:
 
 
 def _short(value: float) -> str:
-    """Four digits, but never fewer than stand before the point."""
+    """Four digits, but never fewer than there are before the point."""
     return f"{value:.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
 
 

@@ -73,7 +73,7 @@ def curve(points: Array, at: tuple[float, float], names: Sequence[str]) -> str:
 
 
 def write(results: Results, folder: Path) -> None:
-    """The models first, so that a report never speaks of models that are not there."""
+    """Write the models first, so that a report never mentions models that do not exist."""
     for name, model in results.models().items():
         model.save(folder / f"{name}.mercer")
     data = results.digits
@@ -187,7 +187,7 @@ def _novelty(study: Found, digits: Labelled) -> dict[str, str]:
 
 
 def _who_is_ahead(study: Found) -> str:
-    """In words, where others are better."""
+    """Where others are better, in words."""
     ours = "mercer KernelNovelty"
     ahead = [name for name, auc in study.auc.items() if auc > study.auc[ours]]
     if not ahead:

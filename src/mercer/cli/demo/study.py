@@ -30,7 +30,7 @@ from mercer.kernels import Gaussian
 from mercer.papers import Labelled
 from mercer.selection import choose_by_noise, kernels_around
 
-#: What a stage has found, by the names that ``page.html`` uses.
+#: Results of a stage, by the names that ``page.html`` uses.
 Found = SimpleNamespace
 #: Noisy versions of rows.
 Noise = Callable[[Array, np.random.Generator], Array]
@@ -288,7 +288,7 @@ def compare(digits: Labelled) -> list[Found]:
 
 
 def denoise_alone(digits: Labelled) -> Found:
-    """The noisy test images are all that there is: no clean one is learnt from, or chosen by.
+    """Denoise with nothing but the noisy test images: no clean image is used to learn or choose.
 
     Except by linear PCA, which gets the number of components that is the best in truth.
     """
@@ -301,7 +301,7 @@ def denoise_alone(digits: Labelled) -> Found:
         "mercer KernelPCA": (_settings(model), model.denoise(noisy)),
     }
     study = _judged("noisy rows", cleaned, digits, model)
-    # What the model itself takes for its root mean square error per pixel.
+    # The model's own estimate of its root mean square error per pixel.
     study.said = float(np.sqrt(max(model.risk_.error, 0.0) / np.prod(SHAPE)))
     return study
 
@@ -357,7 +357,7 @@ class _Grid:
             self.fitted.append(clone(candidate).fit(train[:-HELD_OUT]))
 
     def denoise(self, noise: Noise, noisy: Array) -> tuple[str, Array]:
-        """The best candidate's settings, and what it makes of noisy rows."""
+        """The best candidate's settings, and the noisy rows as it denoises them."""
         clean = self.train[-HELD_OUT:]
         tried = noise(clean, fixed_rng(1))
         errors = [square_sums(_there_and_back(m, tried) - clean).mean() for m in self.fitted]
