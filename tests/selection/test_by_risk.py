@@ -209,13 +209,13 @@ def test_the_circle_with_nothing_set():
     assert np.mean(apart) <= 0.07
 
 
-def test_scores_that_are_not_shrunk_may_take_a_wider_kernel():
-    """Shrunk ones are best in a narrow kernel with eight components here, at a distance of 0.11."""
+def test_scores_that_are_not_shrunk_may_take_another_kernel():
+    """The best near the one that is best for shrunk ones leaves a distance of 0.12 here."""
     rng = np.random.default_rng([7, 300, 7])
     t = rng.uniform(0, 2 * np.pi, 300)
     noisy = np.column_stack([np.cos(t), np.sin(t)]) + 0.3 * rng.standard_normal((300, 2))
-    clean = KernelPCA(random_state=0).tune(noisy).denoise(noisy)
-    assert np.abs(np.hypot(*clean.T) - 1).mean() <= 0.07
+    clean = KernelPCA(random_state=0).tune(noisy, noise=0.3).denoise(noisy)
+    assert np.abs(np.hypot(*clean.T) - 1).mean() <= 0.08
 
 
 def test_an_estimated_level_is_lowered_until_it_is_possible():
@@ -271,6 +271,15 @@ def test_an_uncertain_level_widens_the_error():
     sure = choose_by_risk(KernelPCA(random_state=0), noisy, level.size, counts=[4])
     assert unsure.risk.error == pytest.approx(sure.risk.error)
     assert unsure.risk.deviation > sure.risk.deviation
+
+
+def test_what_is_chosen_is_estimated_on_all_rows():
+    """The noise's own size in these rows is all that is unsure of a plane; in 600 it is more so."""
+    rng = np.random.default_rng(0)
+    noisy = rng.standard_normal((1000, 3)) @ rng.standard_normal((3, 60))
+    noisy += rng.standard_normal(noisy.shape)
+    choice = choose_by_risk(KernelPCA(random_state=0), noisy, 1.0, kernels=[Linear()], counts=[3])
+    assert choice.risk.deviation < 1.1 * np.sqrt(2 * 60 / 1000)
 
 
 def test_more_rows_than_are_searched():

@@ -35,7 +35,9 @@ from mercer.selection.search import CACHED, Cells, Denoiser, Errors, Trial, fit_
 #: columns it must see the jumps that there are between the pre-images of narrow kernels: on a
 #: circle an error of 0.131 was taken for 0.106 at 0.1, and for 0.135 at 0.3.
 STEP, FEW_COLUMNS_STEP = 0.1, 0.3
-#: Rows whose errors are looked at; of few columns more, up to so many numbers and rows.
+#: Rows whose errors are looked at in the search; of few columns more, up to so many numbers and
+#: rows. What is chosen is estimated on all: on 600 of 1,000 rows of spectra its standard error was
+#: up to 11 % of the error, and on all 8 %.
 ROWS, ROW_NUMBERS, MOST_ROWS = 600, 40_000, 2000
 #: Trials of a candidate that is not clearly worse.
 TRIALS = 2
@@ -136,6 +138,10 @@ class Probes:
         far = np.abs(X - X.mean(axis=0)).max() / max(np.sqrt((deviation**2).mean()), 1e-300)
         step = FEW_COLUMNS_STEP if X.shape[1] <= FEW_COLUMNS else STEP
         return cls(X, deviation, chosen, max(step, np.sqrt(np.finfo(X.dtype).eps) * float(far)))
+
+    def on_all_rows(self) -> Probes:
+        """The same, with the errors of all rows looked at: for the one that was chosen."""
+        return replace(self, chosen=np.arange(len(self.X)), fits={}, denoised={})
 
     def trials(self, numbers: Iterable[int]) -> list[Trial]:
         """Those of some numbers, each with probes of its own."""
