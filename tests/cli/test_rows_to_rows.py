@@ -9,6 +9,7 @@ from sklearn.datasets import load_digits
 
 import mercer as package
 from mercer import KernelNovelty, KernelPCA, MissingKernelPCA, SparseKernelPCA
+from mercer.cli import rows_to_rows
 from mercer.io import Choice, open_rows, open_table
 from mercer.io.images import encode_png, to_bytes
 from tests.cli.conftest import NAMES, make_rows, sensors, told, write_columns, write_csv
@@ -17,6 +18,11 @@ from tests.cli.conftest import NAMES, make_rows, sensors, told, write_columns, w
 @pytest.fixture
 def reference():
     return KernelPCA(5, random_state=0).fit(make_rows())
+
+
+def records(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
 def read(path):
@@ -127,6 +133,36 @@ def test_a_folder_of_noisy_images(mercer, tmp_path):
         (tmp_path / "noisy" / f"{i:02d}.png").write_bytes(encode_png(to_bytes(pixels)))
     assert "squared error" in mercer("denoise", tmp_path / "noisy", "-o", tmp_path / "clean").err
     assert len(list((tmp_path / "clean").glob("*.png"))) == 60
+
+
+def test_names_and_dates_of_noisy_rows_are_copied(mercer, noisy, tmp_path):
+    """Whole numbers as names, with one unit in all others; and dates among columns of all kinds."""
+    rows = open_rows(noisy[1])[:]
+    numbered, dated = tmp_path / "numbered.csv", tmp_path / "dated.csv"
+    keys = np.arange(1001, 1001 + len(rows))
+    write_csv(numbered, np.column_stack([keys, rows]), ["id", *"abcdefghijkl"])
+    mercer("denoise", numbered, "-o", tmp_path / "clean.csv")
+    assert [float(row["id"]) for row in records(tmp_path / "clean.csv")] == keys.tolist()
+
+    days = np.arange("2024-01-01", len(rows), dtype="datetime64[D]").astype(str)
+    lines = [",".join([day, *map(str, row)]) for day, row in zip(days, rows.tolist(), strict=True)]
+    dated.write_text("\n".join(["day," + ",".join("abcdefghijkl"), *lines]))
+    mercer("denoise", dated, "-o", tmp_path / "again.csv")
+    assert [row["day"] for row in records(tmp_path / "again.csv")] == days.tolist()
+
+
+def test_what_is_kept_needs_no_noise(mercer, noisy, tmp_path):
+    levels = ",".join(["0.3"] * 11)
+    how = ("denoise", noisy[1], "--noise", levels, "-o", tmp_path / "clean.csv", "-q")
+    mercer.fails(*how, status=3, words=["one for each of 12 columns"])
+    mercer(*how, "--keep", "a")
+    before, after = (records(path) for path in (noisy[1], tmp_path / "clean.csv"))
+    assert [float(row["a"]) for row in after] == [float(row["a"]) for row in before]
+
+
+def test_very_many_noisy_rows_are_not_fitted_exactly(mercer, noisy, tmp_path, monkeypatch):
+    monkeypatch.setattr(rows_to_rows, "PATIENCE", 1e-9)
+    mercer.fails("denoise", noisy[1], "-q", status=3, words=["are allowed"])
 
 
 def test_noise_of_each_column_in_its_own_unit(mercer, tmp_path):

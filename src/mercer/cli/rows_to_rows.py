@@ -15,6 +15,9 @@ from mercer.cli import options
 from mercer.cli.models import load_model
 from mercer.cli.options import Output, Reading, console, frames, learnt, opening, tables
 
+#: Noisy rows go to landmarks where an exact fit is estimated to take more seconds than this.
+PATIENCE = 30.0
+
 
 def _score_names(model: Estimator) -> list[str]:
     """What ``transform`` calls its columns."""
@@ -86,7 +89,8 @@ def denoise(
     if data is None:
         if (target := how["output"].path) is not None:  # before any long work
             tables.check_target(target, force=how["output"].force)
-        fitted, data = _tuned(model, how["reading"], noise), model
+        fitted, how["reading"] = _tuned(model, how["reading"], noise)
+        data = model
     elif not model.endswith(".mercer") and not (data == "-" or Path(data).exists()):
         none = f"there is no file '{data}' to denoise"
         raise click.UsageError(f"{none}; if it is to be written, give '-o {quote(data)}'")
@@ -99,16 +103,18 @@ def denoise(
     _to_same_columns(fitted, lambda rows: fitted.denoise(rows, **match), data=data, **how)
 
 
-def _tuned(data: str, reading: Reading, noise: Any) -> Estimator:
-    """The best denoiser of these noisy rows; reports how much noise it leaves."""
-    model: Estimator = mercer.KernelPCA(random_state=0)
-    opened_rows = tables.open_for_fit(data, reading, mercer.TableEncoder(), model)
+def _tuned(data: str, reading: Reading, noise: Any) -> tuple[Estimator, Reading]:
+    """The best denoiser of these noisy rows, and what to copy; reports how much noise it leaves."""
+    solver = mercer.solvers.Auto(seconds=PATIENCE)
+    model: Estimator = mercer.KernelPCA(solver=solver, random_state=0)
+    encoder = mercer.TableEncoder(kinds=dict.fromkeys(reading.kept, "index"))
+    opened_rows = tables.open_for_fit(data, reading, encoder, model, are_noisy=True)
     with opened_rows as opened, console.progress():
         noise = tables.noise_of_vectors(noise, opened.encoder)
         model.tune(opened.table.loaded().rows, noise=noise, rows="noisy")
     if not model.risk_.trouble:  # otherwise a warning has said so
         console.remark(str(model.risk_))
-    return opened.whole(model)
+    return opened.whole(model), replace(reading, keep=(*reading.keep, *opened.left_out))
 
 
 @options.command(short_help="Fill in missing values.")

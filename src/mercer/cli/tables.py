@@ -84,18 +84,19 @@ def open_if_named(data: str | None, reading: Reading, model: Estimator) -> Any:
 
 @contextlib.contextmanager
 def open_for_fit(
-    data: str, reading: Reading, encoder: Any, model: Estimator, way: str = "auto"
+    data: str, reading: Reading, encoder: Any, model: Estimator, way: str = "auto", **more: Any
 ) -> Iterator[Any]:
     """What ``data`` names, opened for a fit of the model, with remarks on what is done with it.
 
-    Without an ``encoder`` the numbers are taken as they are; ``way`` is that of missing values.
+    Without an ``encoder`` the numbers are taken as they are; ``way`` is that of missing values,
+    and ``more`` what else an ``Opening`` is told.
     """
     with located(data, reading) as look:
         if encoder is None:
             takes_nan = missing.takes_missing(model)
             yield opening.Opened(_open(look, reading, allow_nan=takes_nan), None)
             return
-        opened = opening.Opening(encoder, reading.choice(), way, model).of_file(look)
+        opened = opening.Opening(encoder, reading.choice(), way, model, **more).of_file(look)
         for line in opened.describe(most=SHOWN):
             remark(" ".join(said(line, "shell").split()))  # names may have line breaks
         yield opened
@@ -110,7 +111,7 @@ def noise_of_vectors(noise: Any, encoder: Any) -> Any:
     if len(noise) == len(used):  # those that are left out, such as names of rows, need no number
         columns = used
     if len(noise) != len(columns):
-        count = f"--noise has {len(noise)} numbers for {len(columns)} columns"
+        count = f"--noise has {len(noise)} numbers for {len(used)} columns"
         raise DataError(f"{count}; give one each.")
     deviations = []
     for (name, column), level in zip(columns.items(), noise, strict=True):

@@ -23,7 +23,7 @@ from mercer.model.model import remember
 from mercer.points.source import MemoryRows, Source, check_no_empty_row
 from mercer.points.sparse import SparseRows
 from mercer.tables import missing as missing_values
-from mercer.tables.columns import Category
+from mercer.tables.columns import Category, Date
 from mercer.tables.deciding import ROW_NAMES
 from mercer.tables.encoder import TableEncoder
 from mercer.tables.frames import Frame, kept_columns
@@ -55,6 +55,7 @@ class Opened:
     on_columns: Sequence[str] = ()
     #: Fingerprint of the vectors before values were filled in; empty where none were missing
     incomplete: str = ""
+    left_out: Sequence[str] = ()  #: columns that neither rows nor encoder have
 
     @property
     def rows(self) -> Any:
@@ -98,6 +99,7 @@ class Opening:
     model: Estimator = None  #: estimator that is going to be fitted
     #: Whether there has to be an encoder, which may leave all numbers as they are
     as_table: bool = False
+    are_noisy: bool = False  #: Whether rows carry noise: dates, which do not, are left out
 
     def of_file(self, path: PathLike) -> Opened:
         """A file that :func:`open_encoded` reads."""
@@ -127,7 +129,8 @@ class Opening:
             table = open_table(look, choice)
             names = _names(table) or ()
         if raw:
-            return Opened(table, None, on_columns=_on_columns(encoder, table))
+            said = _on_columns(encoder, table)
+            return Opened(table, None, on_columns=said, left_out=[*left_out])
         table = table.map(_Encode(encoder, names), len(encoder.groups_), None)
         return (
             self._completed(table, encoder, table.rows.place) if passes else Opened(table, encoder)
@@ -138,6 +141,9 @@ class Opening:
         encoder, labels = clone(self.encoder or TableEncoder()), self.choice and self.choice.labels
         used = {name: x for name, x in frame.columns.items() if name not in (labels or ())}
         encoder.fit(replace(frame, columns=used))
+        if self.are_noisy and (dates := _dates(encoder)):
+            encoder.set_params(kinds={**(encoder.kinds or {}), **dates})
+            encoder.fit(replace(frame, columns=used))
         beside = {} if self.choice is None else _beside(encoder, frame, self.choice)
         table = Table(MemoryRows(encoder.transform(frame)), beside)
         return self._completed(table, encoder, frame.place)
@@ -171,6 +177,10 @@ class Opening:
         table = replace(table, rows=MemoryRows(rows), beside=beside)
         which = kept if wanting.any() else None
         return Opened(table, encoder, filler, note, which, incomplete=incomplete)
+
+
+def _dates(encoder: TableEncoder) -> dict[str, str]:
+    return {name: "index" for name, kind in encoder.columns_.items() if isinstance(kind, Date)}
 
 
 def _decide(encoder: TableEncoder, rows: Source, names: Sequence[str]) -> set[str]:
