@@ -182,7 +182,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Apart:
-    """How near to a row is too near: nearer than nearly all rows are to their nearest neighbour.
+    """How near to a row is too near: nearer than most rows are to their nearest neighbour.
 
     Rows that occur several times identify nobody, and new rows may be equal to them.
     """

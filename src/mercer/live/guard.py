@@ -40,11 +40,11 @@ _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 @dataclass(frozen=True)
 class Rules:
-    """What a request must bring."""
+    """What a request must satisfy."""
 
     port: int
     token: str
-    largest: int  #: bytes that a body may have
+    largest: int  #: most bytes of a body
     #: Bound to more than loopback: any address of this machine may be its host, but no name.
     wide: bool = False
 
@@ -112,7 +112,7 @@ class Guard:
 
         async def counted() -> Message:
             nonlocal seen, more
-            # After the body only the end of the connection is waited for.
+            # After the body, only the end of the connection is awaited.
             end = began + PATIENCE + seen / SLOWEST if more else None
             try:
                 async with asyncio.timeout_at(end):

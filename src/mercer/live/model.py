@@ -52,11 +52,11 @@ def _decoding(column: Any) -> dict[str, Any]:
     return {"kind": "number", **asdict(column), "low": low, "high": high, "levels": levels}
 
 
-#: Numbers (support and coefficients) that a page holds: a pre-image then still follows the hand.
+#: Most numbers (support and coefficients) of a page on which a pre-image still follows the hand.
 LARGEST = 2_000_000
-#: Landmarks that stand for more support points than that; or four for each component.
+#: Landmarks that replace more support points than that; or four for each component, if more.
 LANDMARKS = 500
-#: Kernel values (rows times support points) that exact scores may take: some ten seconds.
+#: Most kernel values (rows times support points) for exact scores: about ten seconds.
 MOST_VALUES = 1_000_000_000
 #: Rows whose scores on all components are in memory at a time.
 BLOCK = 4096
@@ -157,25 +157,25 @@ def _stream(model: Estimator, rows: Array, seen: bool) -> tuple[dict[str, Any], 
     return {"stream": facts}, {"evidence": watched.log_martingale.astype(np.float32)}
 
 
-#: Rows of a stream that is played; a monitor takes some 20 µs for each.
+#: Most rows of a stream that is played; a monitor takes about 20 µs for each.
 MOST_PLAYED = 50_000
-#: Numbers of the rows that a page holds; of more rows it knows the scores alone.
+#: Most numbers of rows on a page; of more rows it has only the scores.
 MOST_ROWS = 2_000_000
-#: Scores that a page holds of all rows together; at least two components of each.
+#: Most scores on a page, of all rows together; at least two components of each row.
 MOST_SCORES = 1_000_000
-#: More different labels than these are numbers on a scale, or too many to tell apart by colour.
+#: More distinct labels than these are a scale, or too many to tell apart by colour.
 MOST_CLASSES = 30
 #: Directions of linear PCA, for the comparison in the denoising panel.
 LINEAR = 64
 #: Draws from the density of a generative model.
 DRAWN = 200
-#: Rounding of a score, as a share of the largest, above which float32 does not do.
+#: Rounding of a score, as a share of the largest, above which float32 is not enough.
 ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
 class LiveModel:
-    """What a page is made of."""
+    """The content of a page."""
 
     facts: dict[str, Any]  #: everything that is not an array; can be written as JSON
     #: float32 (float64 where that would show), or small whole numbers
@@ -215,7 +215,7 @@ def describe(
     """
     original = X
     if isinstance(model, TableModel):
-        if X is not None:  # an incomplete table is known as it was before it was filled in
+        if X is not None:  # an incomplete table is recognised by its values before it was filled in
             original, X = MemoryRows(model.vectors(X, missing=True)), model.vectors(X)
         model, encoder = model.model_, model.encoder_
     if encoder is not None:
@@ -231,7 +231,7 @@ def describe(
         warn(f"{note} To choose the points yourself, give compress(model, n).", MercerWarning)
     shift = np.asarray(small.basis.origin if isinstance(full.kernel, RadialKernel) else 0.0)
     shift = np.broadcast_to(shift, small.support.shape[1:]).astype(np.float64)
-    # The p-values of a detector are a promise, whatever they cost.
+    # The p-values of a detector must be exact, whatever that costs.
     exact = isinstance(model, Detector) or len(rows) * full.n_support <= MOST_VALUES
     Z, error, novelty = _scored(model, full if exact else small, rows, small.n_components)
     seen, complete = (learnt.was_fitted_to(of, rows) for of in (original, X))

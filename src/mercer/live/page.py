@@ -48,7 +48,7 @@ def bundle(entry: str) -> str:
         name = waiting.pop()
         imports[name] = [match[2] for match in _IMPORT.finditer(source(f"{name}.js"))]
         waiting += [other for other in imports[name] if other not in imports]
-    # What a module imports stands before it.
+    # A module stands after everything that it imports.
     return "\n".join(map(_wrapped, TopologicalSorter(imports).static_order()))
 
 

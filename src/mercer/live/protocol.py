@@ -116,18 +116,18 @@ def _traced(kernel: Kernel) -> dict[str, Any]:
 def _trace(
     of: str, scale: float, formula: Callable[..., tuple[Traced, Traced]], arguments: int = 1
 ) -> dict[str, Any]:
-    """What a formula does to its arguments, which are the first nodes."""
+    """The nodes of a formula, of which its arguments are the first."""
     tape = Tape()
     traced = [Traced(tape, tape.op("Argument")) for _ in range(arguments)]
     f, slope = (int(part.name) for part in formula(*traced, Namespace(tape)))
     return {"of": of, "scale": scale, "nodes": tape.nodes, "f": f, "slope": slope}
 
 
-#: Components that a fit may have.
+#: Most components of a fit.
 MOST_COMPONENTS = 1000
-#: Numbers (rows times columns) that a fit may have.
+#: Most numbers (rows times columns) of a fit.
 MOST_NUMBERS = 50_000_000
-#: Seconds that a fit may take: who looks at a page waits for it, and landmarks will do.
+#: Most seconds of a fit, for which somebody waits; beyond that, landmarks are used.
 PATIENCE = 30.0
 
 _ID = re.compile(r"[0-9a-f]{32}")
@@ -142,11 +142,11 @@ class Wanted:
     #: ``name``, and either the numbers of :data:`KERNELS` or ``medians``, the
     #: width in median distances; with neither the width is the median.
     kernel: Mapping[str, Any] = field(default_factory=lambda: {"name": "gaussian"})
-    components: int | None = None  #: None: as ``mercer fit`` takes them
+    components: int | None = None  #: None: as many as ``mercer fit`` takes
     center: bool = True
     #: A column that colours the map and is not learnt from; if None one that is learnt from.
     label: str | None = None
-    ask: bool = False  #: answer by the plan alone where the fit would take long
+    ask: bool = False  #: answer with only the plan if the fit would take long
 
     @staticmethod
     def read(message: Any) -> "Wanted":
@@ -209,7 +209,7 @@ def read_message(text: str) -> dict[str, Any]:
 
 
 def is_id(value: Any) -> bool:
-    """Whether this can be the id of something in the store."""
+    """Whether the text has the form of an id in the store."""
     return isinstance(value, str) and _ID.fullmatch(value) is not None
 
 

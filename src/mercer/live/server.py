@@ -30,14 +30,14 @@ from mercer.live.page import bundle, source
 from mercer.live.protocol import Wanted, is_id, read_message
 from mercer.live.worker import ENDINGS, MODEL, PAGE, Desk, Job, Pool
 
-#: Bytes of an upload.
+#: Most bytes of an upload.
 LARGEST_UPLOAD = 256 << 20
-#: Bytes of a message: a request of the page has some hundred.
+#: Most bytes of a message; a request of the page has a few hundred.
 LARGEST_FRAME = 1 << 16
-#: Pages, and uploads at the same time.
+#: Most pages, and most uploads, at the same time.
 MOST_PAGES = 16
 MOST_UPLOADS = 4
-#: Uploads and results that are kept; those that were not used for longest go first.
+#: Most uploads and results that are kept; the least recently used are removed first.
 MOST_ITEMS = 24
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,200}")
 
@@ -118,7 +118,7 @@ class Studio:
                 await self._hear(desk, socket, await socket.receive_text())
         except WebSocketDisconnect:
             pass
-        except KeyError:  # bytes where text belongs
+        except KeyError:  # bytes instead of text
             await socket.close(1003)
         finally:
             self.pages -= 1
@@ -147,7 +147,7 @@ class Studio:
         known: dict[str, Any] = {}
 
         def tell(stage: str, done: int, total: int, plan: dict[str, Any] | None = None) -> None:
-            # The plan goes with all that follows: of messages that wait only the latest is sent.
+            # The plan goes with every later message, since only the latest waiting message is sent.
             known.update({} if plan is None else {"plan": plan})
             progress.ask({"id": number, "stage": stage, "done": done, "total": total, **known})
 
@@ -210,7 +210,7 @@ class Store:
         key = secrets.token_hex(16)
         folder = self.root / key
         folder.mkdir(mode=0o700)
-        item = Item(key, name[:200], folder, folder / file)  # an absolute path stays itself
+        item = Item(key, name[:200], folder, folder / file)  # an absolute path stays as it is
         self._items[key] = item
         return item
 
@@ -219,7 +219,7 @@ class Store:
         if key not in self._items:
             raise DataError("this file no longer exists; load it again.")
         item = self._items.pop(key)
-        self._items[key] = item  # used last, so that it goes last
+        self._items[key] = item  # most recently used
         return item
 
     def drop(self, key: str) -> None:
@@ -235,7 +235,7 @@ class Served:
     server: uvicorn.Server
     socket: socket.socket
     studio: Studio
-    url: str  #: with the token: whoever has it may use the server
+    url: str  #: includes the token; whoever has the address may use the server
 
     def run(self) -> None:
         """Serve until stopped."""

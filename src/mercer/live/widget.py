@@ -10,7 +10,7 @@ from mercer._base.types import Estimator, RowsLike
 from mercer.live.model import describe
 from mercer.live.page import bundle, pack, render_packed, source
 
-#: Bytes of the numbers that a saved notebook carries along.
+#: Most bytes of numbers that are saved in a notebook.
 LARGEST_SAVED = 8_000_000
 
 

@@ -39,7 +39,7 @@ from mercer.tables import Category, Date, TableEncoder, TableModel
 from mercer.tables.opening import Opened, Opening
 from mercer.tables.reading import TABLES
 
-#: Endings of files that are taken.
+#: Endings of files that are accepted.
 ENDINGS = (*TABLES, ".npy", ".npz", ".zip", ".mercer")
 MOST_IMAGES = 100_000
 
@@ -93,7 +93,7 @@ def unpack_images(path: Path, folder: Path) -> Path:
 
 #: What columns are called that are not numbers.
 KINDS: dict[type, str] = {Category: "category", Date: "date"}
-#: Columns that are listed.
+#: Most columns that are listed.
 MOST_LISTED = 200
 
 
@@ -228,10 +228,10 @@ def payload(live: LiveModel) -> bytes:
 
 #: Processes that fit at the same time, for all pages together.
 MOST_FITS = 2
-#: Seconds between two reports of progress.
+#: Seconds between reports of progress.
 PAUSE = 0.1
 
-#: Told of a stage, its steps done, and their number (0 if not known); of a plan where there is one.
+#: Called with a stage, its steps done, their number (0 if unknown), and the plan, if any.
 Tell = Callable[[str, int, int, dict[str, Any] | None], None]
 
 
@@ -241,7 +241,7 @@ class Pool:
     def __init__(self) -> None:
         self._free: list[_Worker] = []
         self._places = asyncio.Semaphore(MOST_FITS)
-        #: Fits now, at most so far, and finished: what tests look at.
+        #: Fits now, most so far, and finished; for tests.
         self.running = self.most = self.done = 0
 
     async def run(self, job: Job, tell: Tell) -> bool:
@@ -333,7 +333,7 @@ class _Worker:
             return bool(values[0])
 
     def end(self) -> None:
-        self._process.terminate()  # the pipe ends, and with it the thread that reads
+        self._process.terminate()  # this ends the pipe, and with it the thread that reads from it
         self._process.join(2)
         if self._process.is_alive():
             self._process.kill()
