@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial.distance import cdist
+from sklearn.base import clone
 
+import mercer
 from mercer import GenerativeKernelPCA, KernelPCA
 from mercer.exceptions import DataError, KernelError
 from mercer.generative import LocalRidge, as_generator_preimage
@@ -12,6 +14,7 @@ from mercer.kernels import FunctionKernel, Gaussian
 from mercer.papers.schreurs2018 import circle_and_lines
 from mercer.preimage import Ridge, as_preimage
 from mercer.testing import check_preimage
+from tests.io.model_file.forge import forge
 
 
 def test_draws_stay_near_the_data_where_leave_one_out_lets_them_go(rng):
@@ -53,9 +56,40 @@ def test_float32_is_chosen_in_float64(rng):
 
 
 def test_only_the_word_ridge_is_changed():
-    assert isinstance(as_generator_preimage("ridge"), LocalRidge)
-    assert isinstance(as_generator_preimage(Ridge()), Ridge)
+    assert as_generator_preimage("ridge").n_neighbors == 10
+    assert as_generator_preimage(Ridge()).n_neighbors is None
     assert isinstance(as_generator_preimage("nearest"), type(as_preimage("nearest")))
+
+
+def test_one_class(rng):
+    """The other name makes it, and takes what was given to the class that it was."""
+    assert type(LocalRidge(5)) is Ridge
+    assert clone(LocalRidge(5)).get_params() == {"kernel": None, "alpha": None, "n_neighbors": 5}
+
+
+def test_what_is_given_is_not_chosen(rng):
+    """A penalty or a kernel of one's own, steady or not."""
+    model = KernelPCA(3).fit(rng.standard_normal((60, 2)))
+    kernel = Gaussian(gamma=0.5)
+    for n_neighbors in (None, 8):
+        solver = Ridge(alpha=0.1, n_neighbors=n_neighbors)
+        assert solver.init(model.subspace_).alpha == 0.1
+        solver = Ridge(kernel, n_neighbors=n_neighbors)
+        assert solver.init(model.subspace_).basis.kernel == kernel
+
+
+def test_files_of_the_other_class_are_read(rng, tmp_path):
+    def rename(header, model, payload):
+        preimage = model["with"]["preimage"]
+        preimage["object"] = "generative.LocalRidge"
+        del preimage["with"]["kernel"], preimage["with"]["alpha"]
+
+    X = rng.standard_normal((60, 2))
+    model = KernelPCA(8, preimage=LocalRidge(7)).fit(X)
+    path = forge(model.save(tmp_path / "new.mercer"), tmp_path / "old.mercer", rename)
+    old = mercer.load(path)
+    assert_allclose(old.reconstruct(X), model.reconstruct(X))
+    assert old.preimage.n_neighbors == 7
 
 
 def test_mistakes_are_named(rng):

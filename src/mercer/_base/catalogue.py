@@ -156,7 +156,6 @@ _IN_FILES = {
         "mercer.generative.densities:FittedKDE FittedInterpolate FittedLocal FittedMixture",
         "mercer.generative.densities:FittedNormal",
         "mercer.generative.rkm:LeastSquaresMachine RKM",
-        "mercer.preimage.ridge:LocalRidge",
     ),
     "tables": (
         "mercer.tables.columns:Category Date LeftOut Number",
@@ -174,7 +173,10 @@ _IN_FILES = {
     ),
 }
 #: Words of classes that are one with another by now, whose own word new files have.
-OTHER_WORDS = {"generative.KernelSmoother": PREIMAGES["smoother"]}
+OTHER_WORDS = {
+    "generative.KernelSmoother": PREIMAGES["smoother"],
+    "generative.LocalRidge": PREIMAGES["ridge"],
+}
 #: Words of model files, ``"kernels.Gaussian"``.
 WORDS = OTHER_WORDS | {
     ".".join(filter(None, (layer, name.lstrip("_")))): place

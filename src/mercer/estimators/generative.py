@@ -58,7 +58,7 @@ class GenerativeKernelPCA(SubspaceEstimator):
         How to get from feature space back to input space. ``"auto"``: a draw that is a mixture of
         training scores (``density="local"`` or ``"interpolate"``) returns in ``sample`` as the same
         mixture of rows. Other points that are given by their scores return by
-        :class:`~mercer.generative.LocalRidge`; in ``denoise``, ``preimages`` and ``tune`` the
+        ``Ridge(n_neighbors=10)``; in ``denoise``, ``preimages`` and ``tune`` the
         noisy point is known, and the search starts there, as in :class:`~mercer.KernelPCA`.
         ``"ridge"`` takes the regression in all cases. See :mod:`mercer.preimage` for others, and
         :class:`~mercer.generative.KernelSmoother` for that of the paper.

@@ -39,8 +39,7 @@ KernelSmoother = Smoother
 
 
 def as_generator_preimage(preimage: str | PreImageSolver) -> PreImageSolver:
-    """As :func:`mercer.preimage.as_preimage`, with :class:`LocalRidge` where that has Ridge."""
+    """As :func:`mercer.preimage.as_preimage`, with a steady ridge for scores that were drawn."""
     if preimage == "auto":
         return Auto(LocalRidge())
-    chosen = as_preimage(preimage)
-    return LocalRidge() if preimage == "ridge" else chosen
+    return LocalRidge() if preimage == "ridge" else as_preimage(preimage)

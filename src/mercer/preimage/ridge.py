@@ -25,7 +25,7 @@ SAMPLE, LARGEST = 600, 4000
 FACTORS = (0.5, 1.0, 2.0, 4.0, 8.0)
 ALPHAS = tuple(10.0**k for k in range(-10, 2))
 #: The same where scores will be drawn. These may err there by so much more than the best one ...
-LOCAL_FACTORS, STEADY = (0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0, 8.0), 2.0
+STEADY_FACTORS, STEADY = (0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0, 8.0), 2.0
 #: ... and a narrow width by so much more than the best of those on the rows themselves.
 TOLERANCE = 1.05
 
@@ -45,13 +45,30 @@ class Ridge(PreImageSolver):
         On the scores. By default a Gaussian, whose width is chosen by leave-one-out.
     alpha : float, optional
         Penalty; by default chosen by leave-one-out.
+    n_neighbors : int, optional
+        Choose for points that are drawn, not projected: by mixtures of so many neighbours.
 
     Notes
     -----
+    Leave-one-out asks how well the *training* scores are mapped, and may answer with a wide kernel
+    and a penalty near zero: between and beyond those scores the regression can then be anywhere.
+    With ``n_neighbors`` a candidate must also do on scores drawn widely around training rows, which
+    the same mixture of rows should go with:
+
+    .. math:: z^\star = z_i + \sum_k g_k\,(z_{i_k} - z_i) \;\mapsto\;
+              x^\star = x_i + \sum_k g_k\,(x_{i_k} - x_i)
+
+    Those that err there by more than twice the least error are out. Of the others the narrowest
+    width is taken whose leave-one-out error is within 5 % of the best: far from the data it returns
+    to their mean, while a wide one goes on in a straight line. ``Ridge(n_neighbors=10)`` is what
+    ``preimage="ridge"`` means in the estimators that generate, and ``"auto"`` where only scores are
+    known; :func:`mercer.generative.LocalRidge` makes it, too.
+
     The regression is solved once, O(m³/3) for m ≤ 4,000 support points; of more, 4,000 evenly
-    spaced ones are used. The choice costs one eigendecomposition of at most 600 points per width.
-    Then O(m d) per point. It sees only the scores, and is best when nothing else is known. Scores
-    unlike those of all support points get the mean, and the status ``"failed"``.
+    spaced ones are used. The choice costs one eigendecomposition of at most 600 points for each of
+    five widths (eight with ``n_neighbors``). Then O(m d) per point. It sees only the scores, and is
+    best when nothing else is known. Scores unlike those of all support points get the mean, and the
+    status ``"failed"``.
 
     References
     ----------
@@ -70,9 +87,16 @@ class Ridge(PreImageSolver):
 
     requires: ClassVar[tuple[str, ...]] = ("coordinates",)
 
-    def __init__(self, kernel: Kernel | None = None, alpha: float | None = None) -> None:
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        alpha: float | None = None,
+        *,
+        n_neighbors: int | None = None,
+    ) -> None:
         self.kernel = kernel
         self.alpha = alpha
+        self.n_neighbors = n_neighbors
 
     def init(self, subspace: Subspace) -> BoundPreImage:
         self.check_subspace(subspace)
@@ -82,68 +106,37 @@ class Ridge(PreImageSolver):
         return _BoundRidge.of(Z, S, *self._choose(Z, S))
 
     def _choose(self, Z: Array, S: Array) -> tuple[Kernel, float]:
-        """Kernel and penalty; those not given are the best by leave-one-out."""
-        Z, S = evenly(Z, SAMPLE), evenly(S, SAMPLE)
-        if self.kernel is None:
-            length = Gaussian("median").resolve(Z).length
-            kernels: list[Kernel] = [Gaussian(width=length * factor) for factor in FACTORS]
-        else:
-            kernels = [self.kernel.resolve(Z)]
+        """Kernel and penalty; those not given are the best by leave-one-out, or the steady ones."""
+        is_steady = self.n_neighbors is not None
+        rows = evenly(np.arange(len(Z)), SAMPLE)
+        points, known = unit_size(S), Z[rows]
         alphas = ALPHAS if self.alpha is None else (self.alpha,)
+        if self.kernel is None:
+            length = Gaussian("median").resolve(known).length
+            factors = STEADY_FACTORS if is_steady else FACTORS
+            kernels: list[Kernel] = [Gaussian(width=length * factor) for factor in factors]
+        else:
+            kernels = [self.kernel.resolve(known)]
         if len(kernels) * len(alphas) == 1:
             return kernels[0], float(alphas[0])
-        grams = (Basis(kernel, Vectors(Z)).gram() for kernel in kernels)
-        errors = np.array([_leave_one_out(K, S, alphas)[0] for K in grams])
-        best_kernel, best_alpha = np.unravel_index(errors.argmin(), errors.shape)
-        return kernels[best_kernel], float(alphas[best_alpha])
+        drawn = None if self.n_neighbors is None else _draws(Z, points, rows, self.n_neighbors)
+
+        def errors(kernel: Kernel) -> Array:
+            basis = Basis(kernel, Vectors(known))
+            around = None if drawn is None else (basis.at(drawn[0]), drawn[1])
+            return _leave_one_out(basis.gram(), points[rows], alphas, around)
+
+        on_rows, *on_draws = np.stack(thread_map(errors, kernels), axis=1)
+        for error in on_draws:
+            on_rows[error > STEADY * error.min()] = np.inf
+        limit = on_rows.min() * (TOLERANCE if is_steady else 1)
+        width = int(np.argmax(on_rows.min(axis=1) <= limit))
+        return kernels[width], float(alphas[int(on_rows[width].argmin())])
 
 
-class LocalRidge(PreImageSolver):
-    r"""The regression of :class:`~mercer.preimage.Ridge`, chosen for points that are drawn.
-
-    Leave-one-out asks how well the *training* scores are mapped, and may answer with a wide kernel
-    and a penalty near zero: between and beyond those scores the regression can then be anywhere.
-    Here a candidate must also do on scores drawn widely around training rows, which the same
-    mixture of rows should go with:
-
-    .. math:: z^\star = z_i + \sum_k g_k\,(z_{i_k} - z_i) \;\mapsto\;
-              x^\star = x_i + \sum_k g_k\,(x_{i_k} - x_i)
-
-    Those that err there by more than twice the least error are out. Of the others the narrowest
-    width is taken whose leave-one-out error is within 5 % of the best: far from the data it returns
-    to their mean, while a wide one goes on in a straight line. This is what ``preimage="ridge"``
-    means in the estimators that generate, and ``"auto"`` where only scores are known.
-
-    Parameters
-    ----------
-    n_neighbors : int, default=10
-        Neighbours whose directions are mixed.
-
-    Notes
-    -----
-    One eigendecomposition of at most 600 points for each of eight widths, and then the cost of
-    :class:`~mercer.preimage.Ridge`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mercer import KernelPCA
-    >>> from mercer.generative import LocalRidge
-    >>> X = np.random.default_rng(0).standard_normal((200, 2))
-    >>> model = KernelPCA(8, preimage=LocalRidge()).fit(X)
-    >>> bool(np.abs(model.reconstruct(X) - X).mean() < 0.1)
-    True
-    """
-
-    requires: ClassVar[tuple[str, ...]] = ("coordinates",)
-
-    def __init__(self, n_neighbors: int = 10) -> None:
-        self.n_neighbors = n_neighbors
-
-    def init(self, subspace: Subspace) -> BoundPreImage:
-        self.check_subspace(subspace)
-        Z, S = _training_pairs(subspace)
-        return _BoundRidge.of(Z, S, *_steady(Z, S, self.n_neighbors))
+def LocalRidge(n_neighbors: int = 10) -> Ridge:  # noqa: N802
+    """``Ridge(n_neighbors=n_neighbors)``, which was a class of its own."""
+    return Ridge(n_neighbors=n_neighbors)
 
 
 @dataclass(frozen=True)
@@ -189,25 +182,11 @@ def _training_pairs(subspace: Subspace) -> tuple[Array, Array]:
     return Z.astype(np.float64), S.astype(np.float64)
 
 
-def _steady(Z: Array, S: Array, n_neighbors: int) -> tuple[Kernel, float]:
-    """The narrowest width, and its penalty, that is good on the rows and steady around them."""
-    S = unit_size(S)
-    rng = fixed_rng(0)
-    rows = evenly(np.arange(len(Z)), SAMPLE)
+def _draws(Z: Array, S: Array, rows: Array, n_neighbors: int) -> tuple[Array, Array]:
+    """Scores drawn widely around training rows, and the points that should go with them."""
     near = neighbors(Z, n_neighbors)[rows]
-    g = rng.standard_normal(near.shape) / np.sqrt(near.shape[1])
-    drawn, targets = mix(Z, rows, near, g), mix(S, rows, near, g)
-    known = Z[rows]
-    length = Gaussian("median").resolve(known).length
-
-    def errors(factor: float) -> Array:
-        basis = Basis(Gaussian(width=length * factor), Vectors(known))
-        return _leave_one_out(basis.gram(), S[rows], ALPHAS, (basis.at(drawn), targets))
-
-    on_rows, on_draws = np.stack(thread_map(errors, LOCAL_FACTORS), axis=1)
-    on_rows[on_draws > STEADY * on_draws.min()] = np.inf
-    width = int(np.argmax(on_rows.min(axis=1) <= TOLERANCE * on_rows.min()))
-    return Gaussian(width=length * LOCAL_FACTORS[width]), ALPHAS[int(on_rows[width].argmin())]
+    g = fixed_rng(0).standard_normal(near.shape) / np.sqrt(near.shape[1])
+    return mix(Z, rows, near, g), mix(S, rows, near, g)
 
 
 def _leave_one_out(
