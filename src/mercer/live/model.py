@@ -239,7 +239,6 @@ def describe(
     stream, played = _stream(model, rows, seen)
     pictures, shape = _pictures(images, rows)
     back = model.preimage_ if isinstance(model, Reversible) else None
-    bound = back.init(full) if isinstance(back, Smoother) else None
     facts = {
         "title": title or f"{type(model).__name__} of {len(rows):,} rows",
         "estimator": type(model).__name__,
@@ -255,7 +254,7 @@ def describe(
         "names": _names(model, names, X, rows.shape[1]),
         "shares": None if shares is None else shares.astype(float).tolist(),
         "power": getattr(back, "power", None),  # of shrunk scores
-        "smooths": bound and {"count": bound.count, "by": bound.by},
+        "smooths": _smooths(back, full) if isinstance(back, Smoother) else None,
         "median": _median(rows),
         "imageShape": None if shape is None else list(shape),
         "limits": _limits(rows),
@@ -273,6 +272,11 @@ def describe(
     }
     label_facts, label_arrays = _labels(labels, len(rows))
     return LiveModel({**facts, **label_facts}, {**arrays, **label_arrays})
+
+
+def _smooths(smoother: Smoother, subspace: Subspace) -> dict[str, Any]:
+    bound = smoother.init(subspace)
+    return {"count": bound.count, "by": bound.by}
 
 
 def _model_arrays(small: Subspace, shift: Array) -> dict[str, Array]:

@@ -107,16 +107,10 @@ class Ridge(PreImageSolver):
 
     def _choose(self, Z: Array, S: Array) -> tuple[Kernel, float]:
         """Kernel and penalty; those not given are the best by leave-one-out, or the steady ones."""
-        is_steady = self.n_neighbors is not None
         rows = evenly(np.arange(len(Z)), SAMPLE)
         points, known = unit_size(S), Z[rows]
+        kernels = self._kernels(known)
         alphas = ALPHAS if self.alpha is None else (self.alpha,)
-        if self.kernel is None:
-            length = Gaussian("median").resolve(known).length
-            factors = STEADY_FACTORS if is_steady else FACTORS
-            kernels: list[Kernel] = [Gaussian(width=length * factor) for factor in factors]
-        else:
-            kernels = [self.kernel.resolve(known)]
         if len(kernels) * len(alphas) == 1:
             return kernels[0], float(alphas[0])
         drawn = None if self.n_neighbors is None else _draws(Z, points, rows, self.n_neighbors)
@@ -129,9 +123,17 @@ class Ridge(PreImageSolver):
         on_rows, *on_draws = np.stack(thread_map(errors, kernels), axis=1)
         for error in on_draws:
             on_rows[error > STEADY * error.min()] = np.inf
-        limit = on_rows.min() * (TOLERANCE if is_steady else 1)
+        limit = on_rows.min() * (1 if drawn is None else TOLERANCE)
         width = int(np.argmax(on_rows.min(axis=1) <= limit))
         return kernels[width], float(alphas[int(on_rows[width].argmin())])
+
+    def _kernels(self, known: Array) -> list[Kernel]:
+        """The kernel that is given, or Gaussians of several widths, the narrowest first."""
+        if self.kernel is not None:
+            return [self.kernel.resolve(known)]
+        length = Gaussian("median").resolve(known).length
+        factors = FACTORS if self.n_neighbors is None else STEADY_FACTORS
+        return [Gaussian(width=length * factor) for factor in factors]
 
 
 def LocalRidge(n_neighbors: int = 10) -> Ridge:  # noqa: N802
