@@ -1,8 +1,9 @@
 """Near-exact fits on dask workers: bits, deaths, cost, and what a larger cluster would take.
 
 ``python -m benchmarks far`` does all of it, ``far bits``, ``far cost 100000``, ``far resume`` and
-``far model`` a part. Seconds are of processors, the client's and the workers' together, which hold
-on a busy machine. Every fit has a client process of its own.
+``far model`` a part; ``far model --keep`` writes its tables into ``benchmarks/results``. Seconds
+are of processors, the client's and the workers' together, which hold on a busy machine. Every fit
+has a client process of its own.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from scipy.optimize import nnls
 
 from benchmarks._data import clusters, gamma_of
 from benchmarks._measure import forget_peak, peak_mb, table, table_as_done
+from benchmarks._practice import keep
+from mercer.gram.passes import FEWEST, STRIP
 
 ROOT = Path(__file__).resolve().parents[1]
 D, K = 64, 20
@@ -59,9 +62,9 @@ class Run:
 def main() -> None:
     """All of it, or a part."""
     parts = {"bits": bits, "cost": cost, "resume": resume, "model": model}
-    chosen = sys.argv[2:3] or list(parts)
-    for name in chosen:
-        parts[name](*map(int, sys.argv[3:]))
+    arguments = [argument for argument in sys.argv[2:] if argument != "--keep"]
+    for name in arguments[:1] or list(parts):
+        parts[name](*map(int, arguments[1:]))
 
 
 def bits(n: int = ASKED) -> None:
@@ -116,24 +119,41 @@ def model() -> None:
         np.array([_client(n, found.passes) for n, _, found in known]),
         np.array([found.client for *_, found in known]),
     )[0]
-    print(
+    unit = (
         f"an entry of the matrix {1e9 * workers[0]:.2f} ns, with a landmark "
         f"{1e9 * workers[1]:.2f} ns; a task {1e3 * workers[2]:.1f} ms of a worker and "
         f"{1e3 * client[0]:.1f} ms of the client; a row {1e6 * client[1]:.1f} µs of the client"
     )
+    print(unit)
     rows = []
     for w in (1, 2, 4):
         found = run(f"dask {w}", ASKED)
         said = _work(ASKED, found.passes) @ workers + _client(ASKED, found.passes) @ client
         off = f"{100 * (said / found.cpu - 1):+.0f} %"
         rows.append([f"{ASKED} rows, {w} workers", f"{said:.1f}", f"{found.cpu:.1f}", off])
-    table(["CPU s", "predicted", "measured", "off"], rows)
+    heads = ["CPU s", "predicted", "measured", "off"]
+    table(heads, rows)
     rate = landmark_rate()
     print(f"landmarks: {1e12 * rate:.1f} ps for each row and product of 1,000 landmarks")
-    table(HEADS, [_far(n, cores, workers, client, rate) for n, cores in FAR])
+    far = [_far(n, cores, workers, client, rate) for n, cores in FAR]
+    table(HEADS, far)
+    if "--keep" in sys.argv:
+        state = "busy machine, one core; each fit once"
+        command = "python -m benchmarks far model"
+        keep("far", CHECKED, heads, rows, state, command, [f"{unit}."])
+        keep("far_map", MAP, HEADS, far, "from the table above", command)
 
 
 FAR = [(n, cores) for n in (10**6, 10**7, 10**8, 10**9) for cores in (64, 1000)]
+CHECKED = (
+    "Processor seconds of a near-exact fit of 20 components on a dask cluster of this machine, 64 "
+    f"columns: predicted from fits of {' and '.join(f'{n:,}' for n in FITTED)} rows by 1, 2 and 4 "
+    "workers, and measured."
+)
+MAP = (
+    "What the same model says of more rows and cores: three passes, a network of 1 GB a second and "
+    "64 GB of memory on the client. These are predictions, and nothing here was run."
+)
 HEADS = ["rows", "cores", "near-exact", "what breaks first", "1,000 landmarks", "then"]
 
 
@@ -148,9 +168,9 @@ def _client(n: int, passes: int) -> np.ndarray:
 
 
 def _tasks(n: int) -> float:
-    """Pairs of strips, their halves, and the sums of these."""
-    strips = max(4, -(-n // 8192))
-    return strips * (strips + 1) / 2 + strips**2 + strips**2 / 7
+    """Pairs of strips, and the sums of their halves."""
+    strips = max(FEWEST, -(-n // STRIP))
+    return strips * (strips + 1) / 2 + strips**2 / 7
 
 
 def _far(n: int, cores: int, workers: np.ndarray, client: np.ndarray, rate: float) -> list[str]:

@@ -97,6 +97,74 @@ def test_a_stopped_fit_resumes(table, tmp_path, monkeypatch):
         np.testing.assert_array_equal(fitted(lazy, Z, checkpoint=path).eigenvalues_, whole)
 
 
+class Changing:
+    """Partitions whose tenth has other rows from some moment on."""
+
+    def __init__(self, table):
+        self.table, self.changed = table, False
+
+    def read(self, start):
+        part = self.table[start : start + 250].copy()
+        if self.changed and start == 2500:
+            part[7] += 1e-9
+        return part
+
+    def collection(self):
+        task = dask.delayed(self.read, pure=False)
+        parts = [da.from_delayed(task(i), (250, 4), np.float64) for i in range(0, 3000, 250)]
+        return da.concatenate(parts)
+
+
+@pytest.mark.parametrize("reading", ["all rows", "a sample"])
+def test_a_partition_that_changes_between_passes_is_named(reading, table, tmp_path, monkeypatch):
+    """The landmarks were of the old rows and the sums of the new ones."""
+    monkeypatch.setattr("mercer.io.cluster.BATCH", 4)
+    monkeypatch.setattr("mercer.gram.checkpoint.OVERHEAD", 1e9)
+    rows, Z, path = Changing(table), table[:20], tmp_path / "fit.checkpoint"
+    if reading == "a sample":
+        every = lambda X, m: (X.take(np.arange(0, 3000, 2)), X.take(np.arange(1, 3000, 2)))  # noqa: E731
+        real = mercer.solvers.landmarks.Sample
+
+        def samples(problem, m, choosing, checking):
+            pool, other = every(problem.points, m)
+            return pool, real(other, np.full(len(other), 2.0), 0.5)
+
+        monkeypatch.setattr("mercer.solvers.landmarks._samples", samples)
+
+    def change(stage, done, total):
+        rows.changed |= (stage, done, total) == ("landmarks", 2, 3)
+
+    with dask.config.set(scheduler="synchronous"):
+        whole = fitted(rows.collection(), Z).eigenvalues_
+        with (
+            pytest.raises(DataError, match="partition 10, rows 2500 to 2749"),
+            mercer.listen(change),
+        ):
+            fitted(rows.collection(), Z, checkpoint=path)
+        assert path.exists()
+        rows.changed = False
+        again = fitted(rows.collection(), Z, checkpoint=path)
+    np.testing.assert_array_equal(again.eigenvalues_, whole)
+
+
+def test_near_exact_passes_of_changed_rows_are_not_resumed(table, tmp_path):
+    rows, path = Changing(table), tmp_path / "state"
+
+    def stop(stage, done, total):
+        if (stage, done) == ("davidson", 1):
+            raise KeyboardInterrupt
+
+    with dask.config.set(scheduler="synchronous"):
+        with pytest.raises(KeyboardInterrupt), mercer.listen(stop):
+            near_exact(rows.collection(), checkpoint=path)
+        rows.changed = True
+        with pytest.raises(DataError, match="rows have changed since the checkpoint"):
+            near_exact(rows.collection(), checkpoint=path)
+        assert path.exists()
+        rows.changed = False
+        same_bits(near_exact(rows.collection(), checkpoint=path), near_exact(table))
+
+
 def near_exact(X, weight=None, **options):
     solver = Davidson(**options)
     return KernelPCA(4, kernel=KERNEL, solver=solver, random_state=0).fit(X, sample_weight=weight)

@@ -21,9 +21,9 @@ from mercer.points.tiles import Fill, Packed, Tiles
 if TYPE_CHECKING:
     from mercer.gram.checkpoint import PassLog
 
-#: Rows of a strip, and strips at least: a task is then a quarter of a second of work, or all of it
-#: ten tasks.
-STRIP, FEWEST = 8192, 4
+#: Rows of a strip, and strips at least: a task is then a third of a second of work, and dask takes
+#: ten milliseconds to hand it out; or all of it is ten tasks.
+STRIP, FEWEST = 12_288, 4
 
 
 class Passes:

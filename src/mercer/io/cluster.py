@@ -2,16 +2,19 @@
 
 A partition is one task. The sums of a fixed number of partitions are added in a tree of fixed shape
 on the workers, and the trees' tops in order here: neither the number of workers nor the loss of one
-changes a bit of the result, because dask computes a lost task again.
+changes a bit of the result, because dask computes a lost task again. Checksums of the partitions
+see to it that passes over different data never meet in one fit.
 """
 
 import hashlib
+import zlib
 from asyncio import CancelledError
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache, reduce
 from itertools import pairwise
-from operator import add, getitem
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -20,6 +23,7 @@ from mercer._base.machine import blocks, hold_blas, one_blas_thread
 from mercer._base.optional import require
 from mercer._base.progress import announce
 from mercer._base.types import Array, Names, Precision
+from mercer.exceptions import DataError
 from mercer.points.crew import Crew
 from mercer.points.source import CHUNK, Result, Source, check_finite, floating_type
 
@@ -52,15 +56,31 @@ class DaskRows(Source):
         self.shape = (int(collection.shape[0]), int(collection.shape[1]))
         edges = np.concatenate([[0], np.cumsum(self.collection.chunks[0])]).tolist()
         self._partitions = [slice(a, b) for a, b in pairwise(edges)]
+        #: Checksums of partitions: those of every pass are the same.
+        self._sums: dict[int, int] = {}
 
     def read(self, start: int, stop: int) -> Iterator[Array]:
-        for rows in self._partitions:
+        for i, rows in enumerate(self._partitions):
             low, high = max(start, rows.start), min(stop, rows.stop)
             if low < high:
-                yield self._compute(self.collection[low:high])
+                block = self._compute(self.collection[low:high])
+                if high - low == rows.stop - rows.start:
+                    self._compare({i: _checksum(block)})
+                yield block
 
     def gather(self, index: Array) -> Array:
-        rows = np.asarray(self._compute(self.collection[index]))
+        task = self._dask.delayed(_gathered, pure=False)
+        cuts = np.searchsorted(index, [rows.start for rows in self._partitions[1:]])
+        own = zip(self._partitions, np.split(index, cuts), self._parts(), strict=True)
+        lazy = {
+            i: task(part, some - rows.start)
+            for i, (rows, some, part) in enumerate(own)
+            if len(some)
+        }
+        done = self._compute(self._dask.delayed(lazy))
+        self._compare({i: checksum for i, (_, checksum) in done.items()})
+        nothing = np.empty((0, self.width), self.dtype)
+        rows = np.concatenate([nothing, *(block for block, _ in done.values())])
         check_finite(rows, 0, self.columns, lambda row: f"row {index[row]}")
         return rows
 
@@ -85,10 +105,12 @@ class DaskRows(Source):
         total = self._dask.delayed(_total, pure=False)
         shared = self._dask.delayed(function)  # sent to each worker once, not with every task
         starts = [rows.start for rows in self._partitions]
-        pairs = zip(starts, self.collection.to_delayed()[:, 0], strict=True)
-        parts = [task(shared, start, part, self.columns) for start, part in pairs]
+        pairs = enumerate(zip(starts, self._parts(), strict=True))
+        parts = [task(shared, i, start, part, self.columns) for i, (start, part) in pairs]
         for batch in range(first, self.n_steps):
-            yield self._compute(_tree(total, parts[batch * BATCH : (batch + 1) * BATCH]))
+            done = self._compute(_tree(total, parts[batch * BATCH : (batch + 1) * BATCH]))
+            self._compare(done.checksums)
+            yield done.total
 
     def apply(self, function: Callable[[Array], Array], width: int, dtype: Precision) -> Any:
         """A lazy dask array of ``function(block)``, computed where the rows are."""
@@ -105,6 +127,20 @@ class DaskRows(Source):
     def cores(self) -> int:
         client = self._client()
         return 0 if client is None else sum(client.nthreads().values())
+
+    def _parts(self) -> list[Any]:
+        """The partitions as tasks."""
+        return list(self.collection.to_delayed()[:, 0])
+
+    def _compare(self, checksums: dict[int, int]) -> None:
+        for i, checksum in checksums.items():
+            if self._sums.setdefault(i, checksum) != checksum:
+                rows = self._partitions[i]
+                raise DataError(
+                    f"partition {i}, rows {rows.start} to {rows.stop - 1}, has changed since it "
+                    "was read before; put the old data back, or make sure that its task always "
+                    "returns the same rows. A checkpoint of the fit is kept."
+                )
 
     def _client(self) -> Any:
         """The client of a cluster, if dask works with one."""
@@ -158,11 +194,11 @@ class DaskCrew(Crew):
     ) -> Iterator[tuple[int, Array]]:
         """The sum for each place, added by the workers in a tree of fixed shape."""
         both = self.keep(function, *columns)
-        parts: dict[int, list[Any]] = {}
+        parts: dict[int, list[tuple[Any, int]]] = {}
         for (i, j), future in zip(places, both, strict=True):
             for side, place in enumerate((i, j)[: 1 + (i != j)]):
-                parts.setdefault(place, []).append(self.keep(getitem, [future], [side])[0])
-        sums = {place: _tree(self._total, some) for place, some in parts.items()}
+                parts.setdefault(place, []).append((future, side))
+        sums = {place: self._sum(some) for place, some in parts.items()}
         for done, future in enumerate(both):
             self._wait(future)
             announce("tiles", done + 1, len(both))
@@ -186,6 +222,14 @@ class DaskCrew(Crew):
     def _check(self) -> None:
         if self._client.status != "running":
             raise _gave_up(f"the scheduler is gone, the client is {self._client.status}")
+
+    def _sum(self, parts: Sequence[tuple[Any, int]]) -> Any:
+        """Of halves of results, each with its side, in a tree of fixed shape."""
+        # To take the halves apart by tasks of their own made three times as many tasks.
+        groups = [
+            list(zip(*parts[i : i + FAN_IN], strict=True)) for i in range(0, len(parts), FAN_IN)
+        ]
+        return _tree(self._total, self.keep(_halves, *map(list, zip(*groups, strict=True))))
 
     def _total(self, parts: Sequence[Any]) -> Any:
         return self.keep(_total, [parts])[0]
@@ -221,16 +265,37 @@ def _alone(function: Callable[..., Any], *arguments: Any) -> Any:
         return function(*arguments)
 
 
+@dataclass(frozen=True)
+class _Sum:
+    """What partitions add up to, and a checksum of each."""
+
+    total: Any
+    checksums: dict[int, int]
+
+    def __add__(self, other: "_Sum") -> "_Sum":
+        return _Sum(self.total + other.total, self.checksums | other.checksums)
+
+
 def _on_partition(
-    function: Callable[..., Any], start: int, partition: Array, columns: Names | None
-) -> Any:
+    function: Callable[..., Any], number: int, start: int, partition: Array, columns: Names | None
+) -> _Sum:
     """The sum of the function over the chunks of a partition."""
     _hold_blas_on_worker()
     partition = np.ascontiguousarray(partition)
     check_finite(partition, start, columns, lambda row: f"row {row}")
     chunks = blocks(len(partition), CHUNK) or [slice(0, 0)]
     places = [slice(start + rows.start, start + rows.stop) for rows in chunks]
-    return _total(map(function, places, (partition[rows] for rows in chunks)))
+    total = _total(map(function, places, (partition[rows] for rows in chunks)))
+    return _Sum(total, {number: _checksum(partition)})
+
+
+def _gathered(partition: Array, index: Array) -> tuple[Array, int]:
+    """Some rows of a partition, and a checksum of all."""
+    return partition[index], _checksum(partition)
+
+
+def _checksum(partition: Array) -> int:
+    return zlib.crc32(np.ascontiguousarray(partition).data)
 
 
 def _tree(total: Callable[[Sequence[Any]], Any], parts: Sequence[Any]) -> Any:
@@ -242,6 +307,11 @@ def _tree(total: Callable[[Sequence[Any]], Any], parts: Sequence[Any]) -> Any:
 
 def _total(parts: Iterable[Any]) -> Any:
     return reduce(add, parts)
+
+
+def _halves(both: Sequence[tuple[Any, Any]], sides: Sequence[int]) -> Any:
+    """The sum of one half of each."""
+    return _total(pair[side] for pair, side in zip(both, sides, strict=True))
 
 
 def _single(block: Array, function: Callable[[Array], Array]) -> Array:
