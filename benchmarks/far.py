@@ -198,7 +198,7 @@ def _span(seconds: float) -> str:
     for unit, size in (("days", 86400), ("h", 3600), ("min", 60)):
         if seconds > 2 * size:
             return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} s"
+    return f"{seconds:.0f} s" if seconds >= 1 else "under 1 s"
 
 
 def landmark_rate() -> float:
