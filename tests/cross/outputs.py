@@ -22,6 +22,8 @@ Faults = list[tuple[str, str]]
 
 #: Off by more than this share of its size a number is wrong; else less accurate than claimed.
 FAR = 1e-4
+#: The rounding of float32.
+FLOAT32 = float(np.finfo(np.float32).eps)
 #: What directions of a span's own points may be off, beside the largest: they are divided by the
 #: roots of small eigenvalues of K.
 WHITENING = {"d": 1e-10, "f": 1e-3}
@@ -233,7 +235,19 @@ class _Bounds:
         p = self.ref.p.astype(np.float64)
         mean = np.abs(p @ self.Z[self.ref.counts])
         allowed = p @ self.evaluation[self.ref.counts] + self.rho / np.sqrt(self.lam * self.w.sum())
+        allowed = allowed + self._summed()
         return _worst("mean score", mean, allowed, np.sqrt(_visible(self.lam) / self.w.sum()))
+
+    def _summed(self) -> Array:
+        """What ``b = Bᵀ K c`` may be off where tiles, and sums in them, are in float32.
+
+        That is what a tolerance of 1e-6 allows; it promises eigenvalues, which the mean is not in.
+        """
+        if (self.problem.method.tol or 0.0) < 1e-6:
+            return np.zeros(len(self.lam))
+        B = self.w[:, None] * self.Z[self.ref.counts] / self.lam
+        sums = np.abs(self.ref.to_mean[self.ref.counts].astype(np.float64))
+        return np.asarray(ROUNDING * FLOAT32 * np.linalg.norm(B * sums[:, None], axis=0))
 
     def check_variances(self) -> Faults:
         """Zᵀ D² Z = Λ. Off the eigenvectors by a residual ρ, it is so to √(λᵢ/λⱼ) ρⱼ."""
