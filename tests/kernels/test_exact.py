@@ -109,6 +109,15 @@ def test_rows_of_ordinary_size_beside_huge_ones(rows):
         assert off_by(kernel.exact(X, X), kernel, X, X) < 4
 
 
+@pytest.mark.parametrize("nu", [0.5, 1.5, 2.5])
+def test_a_matern_fades_where_squares_overflow(nu, rows):
+    """Infinity times zero: scores of such rows were not numbers, without a word."""
+    kernel, far = Matern(1.0, nu=nu), np.full((1, rows.shape[1]), 1e300)
+    assert (kernel.exact(far, rows) == 0).all()
+    for dtype in (np.float32, np.float64):
+        assert (kernel(far.astype(np.float64), rows.astype(dtype)) == 0).all()
+
+
 def test_a_gaussian_of_no_width_is_constant_at_every_scale(rows):
     assert (Gaussian(width=1e308).exact(rows * 1e290, rows * 1e290) == 1).all()
 

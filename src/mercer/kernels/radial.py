@@ -22,6 +22,8 @@ from mercer.points.tiles import Packed
 
 #: Profiles that get steeper than this at t = 0 have a kink there (Matérn 1/2).
 KINK = 1e5
+#: exp(-a) is zero from here on, and the polynomials beside it must not be infinite.
+FADED = 1e3
 
 
 class RadialKernel(ProfileKernel):
@@ -330,6 +332,7 @@ class Matern(OneLength):
     def profile(self, t: Array) -> Array:
         a = t * (-2 * self.nu)
         np.sqrt(a, out=a)
+        np.minimum(a, FADED, out=a)
         np.exp(np.negative(a, out=t), out=t)
         if self.nu == 1.5:
             t *= np.add(a, 1, out=a)
@@ -339,7 +342,7 @@ class Matern(OneLength):
 
     def formula(self, t: Any, xp: Any) -> tuple[Any, Any]:
         # da/dt = -nu / a, so that the a in the denominator of f' cancels for 3/2 and 5/2.
-        a = xp.sqrt(t * (-2 * self.nu))
+        a = -xp.maximum(-xp.sqrt(t * (-2 * self.nu)), -FADED)
         decay = xp.exp(-a)
         if self.nu == 0.5:
             return decay, decay * (0.5 / xp.maximum(a, self._NEAREST))
