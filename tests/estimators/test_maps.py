@@ -399,3 +399,15 @@ def test_frames_in_another_order_are_refused(rng):
         model.inverse_transform(Z[["b", "a"]])
     assert model.inverse_transform(Z[:5]).shape == (5, 3)
     assert MapModel().fit(X[::-1].reset_index(drop=True), Z.set_index(Z.index + 1)) is not None
+
+
+def test_a_map_with_a_mask_is_refused():
+    with pytest.raises(DataError, match="the mask would be lost"):
+        MapModel().fit(X[:50], np.ma.masked_array(Z[:50], mask=Z[:50] > 20))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # the overflow that is refused
+def test_rows_and_places_out_of_range():
+    with pytest.raises(DataError, match="row 1 is so far from those of the fit"):
+        MODEL.transform(np.vstack([X[:1], np.full((1, 6), 1e300)]))
+    assert np.isfinite(MODEL.inverse_transform([[1e300, 1e300]])).all()

@@ -88,7 +88,7 @@ def _check_table(
         return _check_objects(X)
     if isinstance(X, Points):  # an estimator that wraps ours hands on what it has checked
         X = X.for_user()
-    _refuse_masked(X)
+    refuse_masked(X)
     X = _as_table(X)
     if issparse(X):
         _refuse_sparse(estimator, X, kernel)
@@ -215,7 +215,8 @@ def load(rows: RowsLike) -> Any:
     return rows[:]
 
 
-def _refuse_masked(X: RowsLike) -> None:
+def refuse_masked(X: Any) -> None:
+    """Masked arrays, whose mask a conversion would lose."""
     rows = X if isinstance(X, list | tuple) else [X]
     if any(isinstance(row, np.ma.MaskedArray) for row in rows):
         raise DataError(

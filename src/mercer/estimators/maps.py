@@ -15,7 +15,7 @@ from mercer._base.numbers import check_count, counted, shortened
 from mercer._base.sklearn import Tags, TransformerMixin
 from mercer._base.small_table import SmallTable
 from mercer._base.types import Array, ArrayLike, RowsLike, Seed
-from mercer.estimators._validation import check_codes, check_rows
+from mercer.estimators._validation import check_codes, check_rows, refuse_masked
 from mercer.estimators.base import OF_COLUMNS, Capabilities, Estimator
 from mercer.estimators.door import verb
 from mercer.estimators.subspace import SubspaceEstimator
@@ -391,10 +391,12 @@ def _checked_map(Z: ArrayLike, n: int) -> Array:
             "no map was given; give one with the rows, fit(X, Z), or an object that makes one, "
             "MapModel(umap.UMAP())."
         )
+    refuse_masked(Z)
     try:
         places = check_array(Z, dtype=np.float64, ensure_2d=False, ensure_all_finite=False)
     except (ValueError, TypeError) as error:
-        raise DataError(f"the map is not a table of numbers: {error}") from error
+        what = " ".join(str(error).split())[:200]
+        raise DataError(f"the map is not a table of numbers: {what}") from error
     places = places[:, None] if places.ndim == 1 else places
     if len(places) != n:
         raise DataError(

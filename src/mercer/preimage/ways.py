@@ -17,6 +17,7 @@ from mercer._base.linalg import square_sums
 from mercer._base.machine import blocks, lapack_threads, ordered_map, thread_map
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array
+from mercer.exceptions import DataError
 from mercer.kernels import Basis, Gaussian, Kernel, Matern, RadialKernel
 from mercer.kernels.jacobian import jacobian
 from mercer.kernels.width import median_length
@@ -80,7 +81,13 @@ class Forth:
 
     def place(self, X: Any, leave_out: Array | None = None) -> tuple[Array, Array]:
         """Places of rows, (n, q), and how far their neighbours lie from these, (n,)."""
-        return self.median(*self.known.nearest(X, self.count, leave_out))
+        near, apart = self.known.nearest(X, self.count, leave_out)
+        if (far := np.flatnonzero(~np.isfinite(apart).all(axis=1))).size:
+            raise DataError(
+                f"row {far[0]} is so far from those of the fit that squares of distances overflow; "
+                "leave it out, or give it in the units of the fit."
+            )
+        return self.median(near, apart)
 
     def median(self, near: Array, apart: Array) -> tuple[Array, Array]:
         """The same from neighbours by number, and their distances."""
