@@ -66,6 +66,15 @@ def test_a_shift_is_found_and_its_column_named(rng):
     assert moved.mean() > 0
 
 
+def test_components_of_which_float32_leaves_no_digit_have_no_say(rng):
+    known, batch = rng.standard_normal((300, 3)), rng.standard_normal((100, 3)) + 0.3
+    exact = KernelDrift(random_state=0).fit(known).test(batch)
+    single = KernelDrift(random_state=0).fit(known.astype(np.float32))  # a warning is an error
+    found = single.test(batch.astype(np.float32))
+    assert found.statistic == pytest.approx(exact.statistic, rel=0.01)
+    assert found.p_value == pytest.approx(exact.p_value, rel=0.02)
+
+
 def test_several_batches(rng):
     model = KernelDrift(50, random_state=0).fit(rng.standard_normal((500, 2)))
     batches = [rng.standard_normal((60, 2)) + shift for shift in (0, 0, 0, 1.0)]

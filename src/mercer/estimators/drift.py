@@ -20,10 +20,14 @@ from mercer.estimators.subspace import OF_MODEL, SubspaceEstimator
 from mercer.exceptions import DataError
 from mercer.kernels import Kernel, as_kernel
 from mercer.landmarks import Given
-from mercer.model import Model, as_rule
+from mercer.model import Model
+from mercer.model.rank import Above
 from mercer.novelty.drift import Drift, adjusted, by_column, compare
 from mercer.points import Points
 from mercer.solvers import Landmarks, Plan, Problem
+
+#: Smaller ones add nothing to the distance of means, and float32 rows leave no digit of them.
+NEARLY_ALL = Above(1e-4)
 
 
 @with_parameters
@@ -75,7 +79,7 @@ class KernelDrift(Estimator):
     capabilities = Capabilities(sparse=True, objects=True, onnx=True)
     _saved = ("n_reference_", *OF_MODEL)
     _reads_in_place = False
-    #: All that the landmarks have.
+    #: Nearly all that the landmarks have.
     n_components = None
 
     subspace_, kernel_ = SubspaceEstimator.subspace_, SubspaceEstimator.kernel_
@@ -154,14 +158,14 @@ class KernelDrift(Estimator):
         """The rows that are no landmarks, with the others as landmarks."""
         order, m = rng.permutation(len(points)), self._count(len(points))
         chosen, others = (points.take(np.sort(part)) for part in (order[:m], order[m:]))
-        return Problem(kernel, others, as_rule(None), rng), Landmarks(m, select=Given(chosen.rows))
+        return Problem(kernel, others, NEARLY_ALL, rng), Landmarks(m, select=Given(chosen.rows))
 
     def _learn(self, kernel: Kernel, points: Points, rng: np.random.Generator) -> Model:
         problem, solver = self._problem(kernel, points, rng)
         return learn(problem, plan_of(problem, solver))
 
     def _plan(self, kernel: Kernel, rows: Points) -> Plan:
-        problem = Problem(kernel, rows, as_rule(None), fixed_rng(0))
+        problem = Problem(kernel, rows, NEARLY_ALL, fixed_rng(0))
         return plan_of(problem, Landmarks(self._count(len(rows))))
 
     def __sklearn_tags__(self) -> Tags:

@@ -63,6 +63,19 @@ class All(ComponentRule):
         return len(values)
 
 
+class Above(All):
+    """Every component whose eigenvalue is above this share of the largest."""
+
+    def __init__(self, share: float) -> None:
+        self.share = share
+
+    def describe(self) -> str:
+        return f"all components above {self.share:g} of the largest"
+
+    def count(self, values: Array, trace: float) -> int:  # noqa: ARG002
+        return int((values > self.share * values[0]).sum())
+
+
 class Count(ComponentRule):
     """A fixed number."""
 
