@@ -260,7 +260,7 @@ def _child(way: str, n: int, checkpoint: str) -> Run:
             return _timed(pca, rows, list(pool._processes))
     from distributed import Client, LocalCluster
 
-    options = {"n_workers": int(count), "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": int(count), "threads_per_worker": 1, "dashboard_address": ":0"}
     with (
         tempfile.TemporaryDirectory() as folder,
         LocalCluster(**options) as cluster,

@@ -181,7 +181,7 @@ def cluster(monkeypatch):
     distributed = pytest.importorskip("distributed")
     monkeypatch.setattr("mercer.solvers.davidson.ALONE", 0)
     options = {"processes": False, "n_workers": 2, "threads_per_worker": 1}
-    with distributed.Client(**options, dashboard_address=None) as client:
+    with distributed.Client(**options, dashboard_address=":0") as client:
         yield client
 
 
@@ -254,7 +254,7 @@ def test_near_exact_bits_do_not_depend_on_workers_and_their_death(rng):
     for workers, kill in ((1, False), (2, False), (2, True)):
         with (
             distributed.LocalCluster(
-                n_workers=workers, threads_per_worker=1, dashboard_address=None
+                n_workers=workers, threads_per_worker=1, dashboard_address=":0"
             ) as cluster,
             distributed.Client(cluster) as client,
         ):
@@ -298,7 +298,7 @@ def test_workers_agree_and_the_loss_of_one_changes_no_bit(tmp_path, rng):
     for workers, kill in ((1, False), (2, False), (4, False), (2, True)):
         with (
             distributed.LocalCluster(
-                n_workers=workers, threads_per_worker=1, dashboard_address=None
+                n_workers=workers, threads_per_worker=1, dashboard_address=":0"
             ) as cluster,
             distributed.Client(cluster) as client,
         ):

@@ -9,7 +9,6 @@ from shlex import quote
 from typing import Any
 
 import click
-import numpy as np
 
 import mercer
 from mercer._base.optional import require
@@ -224,6 +223,8 @@ def _options(kind: str, takes: Any, style: Style) -> dict[str, Any]:
 
 def _as_numbers(labels: Targets) -> Any:
     """Labels as numbers if all of them are, so that many different ones become a scale."""
+    import numpy as np
+
     if labels is None or labels.dtype.kind in "iu":
         return labels
     try:
