@@ -9,7 +9,6 @@ from sklearn.datasets import load_digits
 
 import mercer as package
 from mercer import KernelNovelty, KernelPCA, MissingKernelPCA, SparseKernelPCA
-from mercer.cli import rows_to_rows
 from mercer.io import Choice, open_rows, open_table
 from mercer.io.images import encode_png, to_bytes
 from tests.cli.conftest import NAMES, make_rows, sensors, told, write_columns, write_csv
@@ -161,7 +160,7 @@ def test_what_is_kept_needs_no_noise(mercer, noisy, tmp_path):
 
 
 def test_very_many_noisy_rows_are_not_fitted_exactly(mercer, noisy, tmp_path, monkeypatch):
-    monkeypatch.setattr(rows_to_rows, "PATIENCE", 1e-9)
+    monkeypatch.setattr("mercer.estimators.subspace.PATIENCE", 1e-9)
     mercer.fails("denoise", noisy[1], "-q", status=3, words=["are allowed"])
 
 

@@ -129,7 +129,7 @@ _IN_FILES = {
     "kernels": (*KERNELS.values(), "mercer.kernels.composite:Normalized Product Scaled Sum"),
     "landmarks": (*LANDMARK_RULES.values(), "mercer.landmarks.base:Given"),
     "gram": ("mercer.gram.feature_sums:FeatureSums LandmarkFeatures _Whitening",),
-    "subspace": ("mercer.model.rank:All Count ParallelAnalysis Share",),
+    "subspace": ("mercer.model.rank:Above All Count ParallelAnalysis Share",),
     "solvers": SOLVERS.values(),
     "preimage": (
         *PREIMAGES.values(),

@@ -15,9 +15,6 @@ from mercer.cli import options
 from mercer.cli.models import load_model
 from mercer.cli.options import Output, Reading, console, frames, learnt, opening, tables
 
-#: Noisy rows go to landmarks where an exact fit is estimated to take more seconds than this.
-PATIENCE = 30.0
-
 
 def _score_names(model: Estimator) -> list[str]:
     """What ``transform`` calls its columns."""
@@ -105,8 +102,7 @@ def denoise(
 
 def _tuned(data: str, reading: Reading, noise: Any) -> tuple[Estimator, Reading]:
     """The best denoiser of these noisy rows, and what to copy; reports how much noise it leaves."""
-    solver = mercer.solvers.Auto(seconds=PATIENCE)
-    model: Estimator = mercer.KernelPCA(solver=solver, random_state=0)
+    model: Estimator = mercer.KernelPCA(random_state=0)
     encoder = mercer.TableEncoder(kinds=dict.fromkeys(reading.kept, "index"))
     opened_rows = tables.open_for_fit(data, reading, encoder, model, are_noisy=True)
     with opened_rows as opened, console.progress():

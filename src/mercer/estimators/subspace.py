@@ -37,13 +37,16 @@ from mercer.preimage.noise import MatchNoise, matched_scores
 from mercer.robust import Filling, choose_filling, mixed_masks
 from mercer.robust.filling import FEWEST_ROWS
 from mercer.robust.impute import MOST_COLUMNS
-from mercer.solvers import Plan
+from mercer.solvers import Auto, Plan
 from mercer.solvers.plan import stand_in
 
 #: A share of the variance that leaves no room for noise to be lost in.
 ALL = 0.999
 #: Scores of a row from which the kernel sees nothing differ from each other by less than this.
 FAR = 1e-6
+#: A model that ``tune`` has chosen is fitted on landmarks where more seconds are estimated: noise
+#: has hundreds of components, and a near-exact fit of many rows tells them all apart.
+PATIENCE = 30.0
 #: What lacks coordinates has no values to fill in.
 TO_FILL = "to fill in values, use a kernel of vectors"
 
@@ -357,7 +360,8 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         Returns
         -------
         self
-            With ``kernel`` and ``n_components`` (and ``preimage``, of noisy rows) set, fitted;
+            With ``kernel`` and ``n_components`` (and ``preimage``, of noisy rows) set, fitted, by
+            landmarks where ``solver="auto"`` would take more than half a minute;
             ``tuning_`` keeps what was compared, and ``risk_``, of noisy rows, what is left of the
             noise, how sure that is, and what linear PCA would leave; it is None of clean rows.
 
@@ -392,7 +396,10 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
             self.set_params(preimage=choice.preimage)
             if choice.risk.trouble:
                 warn(choice.risk.trouble, exceptions.DenoisingWarning)
-        self.set_params(kernel=choice.kernel, n_components=choice.n_components).fit(X)
+        self.set_params(kernel=choice.kernel, n_components=choice.n_components)
+        if self.get_params().get("solver") == "auto" and self.plan(X).seconds > PATIENCE:
+            self.set_params(solver=Auto(seconds=PATIENCE))
+        self.fit(X)
         self.tuning_, self.risk_ = choice, getattr(choice, "risk", None)
         return self
 
