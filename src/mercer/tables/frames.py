@@ -8,7 +8,7 @@ import datetime
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from decimal import Decimal
 from importlib import import_module
@@ -87,7 +87,7 @@ def take_apart(X: Any) -> Frame:
         names = dict.fromkeys(name for row in X for name in row)
         X = {name: [row.get(name) for row in X] for name in names}
     if isinstance(X, Mapping):
-        if all(isinstance(value, str) or not hasattr(value, "__len__") for value in X.values()):
+        if all(isinstance(value, str) or not isinstance(value, Sized) for value in X.values()):
             X = as_one_row(X)
         columns = {str(name): plain_column(values, str(name)) for name, values in X.items()}
         lengths = {name: len(column) for name, column in columns.items()}
