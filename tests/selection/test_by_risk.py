@@ -403,7 +403,12 @@ def test_hidden_entries_find_a_good_candidate_and_find_out_what_keeps_noise():
     clean = waves(200)
     noisy = clean + 0.4 * np.random.default_rng(1).standard_normal(clean.shape)
     kernels = kernels_around("gaussian", noisy, (0.5, 1.0))
-    cells = Cells(KernelPCA(random_state=0), BlindSpots(noisy).trials, [2, 4, 8, 64], kernels)
+    cells = Cells(
+        KernelPCA(random_state=0),
+        [spots.errors for spots in BlindSpots.of(noisy)],
+        [2, 4, 8, 64],
+        kernels,
+    )
     cells.fill()
     said = [value for *_, value in cells.table()]
     true = [true_error("auto", clean, noisy, kernel, q) for kernel, q, _ in cells.table()]
@@ -415,8 +420,8 @@ def test_hidden_entries_find_a_good_candidate_and_find_out_what_keeps_noise():
 def test_what_was_hidden_is_not_seen():
     """Whatever stood in a hidden entry, what is filled in is the same."""
     noisy = waves(60) + 0.1 * np.random.default_rng(1).standard_normal((60, 24))
-    first = BlindSpots(noisy).hidden[0]
-    other = BlindSpots(np.where(first.where, 5.0, noisy)).hidden[0]
+    first = BlindSpots.of(noisy)[0]
+    other = BlindSpots.of(np.where(first.where, 5.0, noisy))[0]
     assert np.array_equal(first.rows, other.rows)
     assert np.array_equal(np.where(first.where, 0, noisy), np.where(first.where, 0, first.rows))
     assert first.rows[first.where].std() == pytest.approx(noisy[first.where].std(), rel=0.2)
