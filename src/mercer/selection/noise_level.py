@@ -18,6 +18,7 @@ of which the level of all takes its share away.
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -138,18 +139,13 @@ def noise_of(X: Array, noise: Any = None) -> NoiseLevel:
         return noise
     if isinstance(noise, str):
         return _in_words(X, noise)
-    try:
+    deviation = np.array(np.nan)
+    with contextlib.suppress(TypeError, ValueError):  # such as a function
         deviation = np.asarray(noise, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError(
-            f"noise={noise!r} of noisy rows is a number, one for each column, or {WORDS}; a "
-            "function that adds noise is for clean rows: give rows='clean'."
-        ) from None
     if deviation.shape not in ((), X.shape[1:]) or not np.all(deviation > 0):
         raise DataError(
-            f"noise={noise!r} must be a number above zero, or one for each of {X.shape[1]} "
-            "columns; give the standard deviation of the noise that the rows carry"
-            + Remedy(".", shell=" by --noise.")
+            f"noise={noise!r} of noisy rows must be above zero, a number or one for each of "
+            f"{X.shape[1]} columns, or {WORDS}; a function that adds noise is for rows='clean'."
         )
     return NoiseLevel(deviation, "given", seen=_seen(X / deviation))
 

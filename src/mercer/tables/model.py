@@ -159,8 +159,7 @@ class TableModel(Estimator):
         """
         opened = self._open(X)
         y, options = opened.part(y), {k: opened.part(v) for k, v in options.items()}
-        fitted = clone(self._asked()).fit(opened.rows, y, **options)
-        opened.sign(fitted)
+        fitted = opened.signed(clone(self._asked()).fit(opened.rows, y, **options))
         self._adopt(fitted, opened.encoder, opened.filler, opened.note)
         return self
 
@@ -180,7 +179,7 @@ class TableModel(Estimator):
         ``risk_``, of noisy rows.
         """
         opened = self._open(X)
-        tuned = clone(self._asked()).tune(opened.table.rows[:], **options)
+        tuned = opened.signed(clone(self._asked()).tune(opened.table.rows[:], **options))
         self.model = clone(tuned)
         self._adopt(tuned, opened.encoder, opened.filler, opened.note)
         self.risk_ = vars(tuned).get("risk_")

@@ -45,11 +45,10 @@ def is_pattern(path: PathLike) -> bool:
 
 def matching(paths: PathLike | Sequence[PathLike]) -> list[Look]:
     """The files of a name, a pattern (in order of their names) or a list of these."""
-    patterns = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     looks: list[Look] = []
-    for path in patterns:
-        several = is_pattern(path)  # of any form, as a shell would take it
-        named = sorted(glob.glob(os.fspath(path))) if several else [path]  # noqa: PTH207
+    for path in [paths] if isinstance(paths, str | os.PathLike) else paths:
+        # A pattern may be of any form, as a shell would take it.
+        named = sorted(glob.glob(os.fspath(path))) if is_pattern(path) else [path]  # noqa: PTH207
         if not named:
             raise DataError(f"no file matches '{os.fspath(path)}'; check the pattern.")
         looks += map(Look.at, named)
@@ -127,7 +126,7 @@ def _place_of_sheet(look: Look, names: list[str]) -> int:
         lacks = f"'{look.path}' has no sheet {sheet or ''!r}"
         raise DataError(f"{lacks}; name one of {files.names_text(names)}.")
     if len(names) > 1:
-        others = ", ".join(repr(name) for name in names[1:6])
+        others = files.names_text(names[1:])
         first = f"of '{look.path}' the first sheet {names[0]!r} is read, and not {others}; "
         warn(first + _ANOTHER_SHEET)
     return 0
