@@ -122,7 +122,7 @@ def test_many_rows_hide_the_noise_no_better_than_few():
 def test_signs_are_no_stream_that_rows_are_drawn_by():
     """A probe that knows the noise is no probe: [1, 0] is the stream of 1, which users take."""
     rows = np.random.default_rng(0).uniform(size=(40, 2))
-    signs = Probes.of(rows, noise_of(rows, 0.1))._signs((0, 0))
+    signs = Probes.of(rows, noise_of(rows, 0.1))._signs(0)
     for seed in range(100):
         drawn = np.random.default_rng(seed).choice(np.array([-1, 1], dtype=np.int8), rows.shape)
         assert not np.array_equal(signs, drawn)
@@ -241,9 +241,7 @@ def test_probes_of_few_columns_are_balanced(d):
     """Signs of two columns of a row agree in half of the probes, so that their slopes cancel."""
     rows = np.random.default_rng(0).standard_normal((200, d))
     probes = Probes.of(rows, noise_of(rows, 0.1))
-    signs = np.stack(
-        [probes._signs((s, k)) for s in range(TRIALS) for k in probes._numbers]
-    ).astype(float)
+    signs = np.stack([probes._signs(k) for k in range(TRIALS * probes.count)]).astype(float)
     products = np.einsum("pni,pnj->nij", signs, signs)
     assert np.array_equal(products, np.broadcast_to(len(signs) * np.eye(d), products.shape))
 

@@ -163,7 +163,7 @@ def choose_by_parallel_analysis(
         model = clone(estimator).set_params(kernel=kernel.resolve(X), n_components=most)
         values = _padded_spectrum(fit_quietly(model, X), most)
         null = [
-            _padded_spectrum(fit_quietly(clone(model), rng.permuted(X, axis=0)), most)
+            _padded_spectrum(fit_quietly(model, rng.permuted(X, axis=0)), most)
             for _ in range(rule.n_permutations)
         ]
         excess = values - np.quantile(null, rule.quantile, axis=0)

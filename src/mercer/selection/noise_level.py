@@ -58,6 +58,10 @@ WORDS = "'columns', 'independent', 'poisson', 'speckle' or 'speckle:0.3'"
 
 #: What to do where nothing shows the level.
 GIVE = Remedy("give noise=, its standard deviation.", shell="give it by --noise.")
+_GIVE_OR_CLEAN = Remedy(
+    "give noise=, its standard deviation, or rows='clean' if these are clean examples.",
+    shell="give it by --noise, or --rows clean to 'mercer tune' if these are clean examples.",
+)
 
 
 class UnseenNoiseError(DataError):
@@ -295,12 +299,7 @@ def _estimated(X: Array) -> NoiseLevel:
         raise UnseenNoiseError(
             f"the noise of {len(X)} rows with {counted(X.shape[1], 'column')} cannot be told apart "
             "from the rows themselves: no small eigenvalues are alike, and the rows do not lie "
-            "around a curve or clusters; "
-            + Remedy(
-                "give noise=, its standard deviation, or rows='clean' if these are clean examples.",
-                shell="give it by --noise, or --rows clean to 'mercer tune' if these are clean "
-                "examples.",
-            )
+            "around a curve or clusters; " + _GIVE_OR_CLEAN
         )
     deviation, error, what = min(ways)
     return NoiseLevel(np.asarray(deviation), f"estimated from {what}", error / deviation)

@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import hadamard
-from sklearn.base import clone
 
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, Estimator
@@ -149,18 +148,17 @@ class Probes:
         """Estimated squared errors of the chosen rows, in trial s."""
         x, v = self.X[self.chosen], self.deviation[self.chosen]
         clean, slope = self._clean(candidate, q, in_full), np.zeros(len(x))
-        for number in self._numbers:
-            moved = self._denoised(candidate, (s, number), q, in_full) - clean
-            slope += (self._along(s, number) * moved).sum(axis=1)
+        for probe in range(s * self.count, (s + 1) * self.count):
+            moved = self._denoised(candidate, probe, q, in_full) - clean
+            slope += (self._along(probe) * moved).sum(axis=1)
         square = ((x - clean) ** 2 - v**2).sum(axis=1)
-        return np.asarray(square + 2 * slope / len(self._numbers))
+        return np.asarray(square + 2 * slope / self.count)
 
     def _clean(self, candidate: Estimator, q: int, in_full: bool) -> Array:
         """The rows after denoising, without a probe."""
         key = repr(candidate.kernel), repr(candidate.preimage), q, in_full
-        return np.asarray(
-            cached(self.clean, key, lambda: self._denoised(candidate, (-1, 0), q, in_full))
-        )
+        denoised = cached(self.clean, key, lambda: self._denoised(candidate, None, q, in_full))
+        return np.asarray(denoised)
 
     def linear(self) -> Array:
         """Errors of linear PCA with 1, 2, ... components by powers, (powers, r), estimated.
@@ -171,16 +169,15 @@ class Probes:
         Z, V, factors = _principal(self.X, self.chosen)
         around = ((x - self.X.mean(axis=0)) ** 2 - v**2).sum(axis=1).mean()
         left = around - (factors * (2 - factors)) @ (Z**2).mean(axis=0)
-        trials = min(max(LINEAR_NUMBERS // self.X.size, 1), MOST_LINEAR)
-        probes = [(s, number) for s in range(max(trials, TRIALS)) for number in self._numbers]
+        probes = self.count * max(min(LINEAR_NUMBERS // self.X.size, MOST_LINEAR), TRIALS)
         moved = 0.0
-        for probe in probes:
-            along, shifted = self._along(*probe), self._rows(probe)
+        for probe in range(probes):
+            along, shifted = self._along(probe), self._rows(probe)
             Y, W, others = _principal(shifted, self.chosen)
             moved += (along @ (shifted.mean(axis=0) - self.X.mean(axis=0))).mean()
             moved = moved + others @ ((along @ W) * Y).mean(axis=0)
             moved = moved - factors @ ((along @ V) * Z).mean(axis=0)
-        return np.asarray(left + 2 * moved / len(probes))
+        return np.asarray(left + 2 * moved / probes)
 
     def risk(
         self, candidate: Estimator, trials: Iterable[int], linear: float, level: NoiseLevel
@@ -198,43 +195,40 @@ class Probes:
         return Risk(error, deviation, noise, linear, level), distance
 
     @property
-    def _numbers(self) -> range:
-        return range(min(max(NUMBERS // self.X.size, 1), MOST_PROBES))
+    def count(self) -> int:
+        """Of the probes of a trial."""
+        return min(max(NUMBERS // self.X.size, 1), MOST_PROBES)
 
-    def _signs(self, probe: tuple[int, int]) -> Array:
+    def _signs(self, probe: int) -> Array:
         """Random signs; in a group of probes, those of two columns are as often alike as not.
 
         So the slopes of a row by its other columns, most of the estimate's variance, cancel.
         """
-        numbers, d = len(self._numbers), self.X.shape[1]
-        most = min(numbers * TRIALS, 2 * d - 1)
+        d = self.X.shape[1]
+        most = min(self.count * TRIALS, 2 * d - 1)
         order = 1 << (most.bit_length() - 1)
-        group, place = divmod(probe[0] * numbers + probe[1], order)
+        group, place = divmod(probe, order)
         signs = fixed_rng([group, SIGNS]).choice(np.array([-1, 1], dtype=np.int8), self.X.shape)
         return np.asarray(signs * hadamard(order, dtype=np.int8)[place, np.arange(d) % order])
 
-    def _along(self, *probe: int) -> Array:
-        signs = self._signs((probe[0], probe[1]))[self.chosen]
-        return np.asarray(self.deviation[self.chosen] * signs / self.step)
+    def _along(self, probe: int) -> Array:
+        return np.asarray((self.deviation * self._signs(probe))[self.chosen] / self.step)
 
-    def _rows(self, probe: tuple[int, int]) -> Array:
-        """The rows, with a probe on them unless it is that of trial -1."""
-        if probe[0] < 0:
+    def _rows(self, probe: int | None) -> Array:
+        """The rows, with a probe on them if there is one."""
+        if probe is None:
             return self.X
         return np.asarray(self.X + self.step * self.deviation * self._signs(probe))
 
-    def _denoised(
-        self, candidate: Estimator, probe: tuple[int, int], q: int, in_full: bool
-    ) -> Array:
-        """The chosen rows after denoising, with a probe on them."""
+    def _denoised(self, candidate: Estimator, probe: int | None, q: int, in_full: bool) -> Array:
+        """The chosen rows after denoising, with a probe on them if there is one."""
 
         def denoiser() -> Denoiser:
             rows = self._rows(probe)
-            model = fit_quietly(clone(candidate), rows)
+            model = fit_quietly(candidate, rows)
             return Denoiser.of(model, rows[self.chosen], "auto")
 
-        most = CACHED * (1 + len(self._numbers))
-        plain = fitted(self.fits, candidate, probe, denoiser, most)
+        plain = fitted(self.fits, candidate, probe, denoiser, CACHED * (1 + self.count))
         way = replace(plain, solver=as_preimage(candidate.preimage))
         return np.asarray(way(q, in_full).rows)
 

@@ -87,11 +87,11 @@ def all_counts(most: int) -> list[int]:
 
 
 def fit_quietly(candidate: Estimator, X: RowsLike) -> Any:
-    """Fit one of many: that some have too few components or an unsuitable width is no news."""
+    """Fit a copy of one of many: that it has few components or an odd width is no news."""
     with warnings.catch_warnings():
         for category in (RankWarning, DegenerateKernelWarning):
             warnings.simplefilter("ignore", category)
-        return candidate.fit(X)
+        return clone(candidate).fit(X)
 
 
 def cached(made: dict[Any, Any], key: Hashable, make: Callable[[], Any], most: int = CACHED) -> Any:
@@ -195,16 +195,12 @@ class Cells:
 
     def table(self) -> list[tuple[Kernel, int, float]]:
         """The cells that are known in every trial, and their mean errors."""
-        known = [
-            (i, j, [self.errors[i, j, s] for s in self._every if (i, j, s) in self.errors])
-            for i in range(len(self.kernels))
-            for j in range(len(self.counts))
-        ]
-        return [
-            (self.kernels[i], int(self.counts[j]), float(np.concatenate(errors).mean()))
-            for i, j, errors in known
-            if len(errors) == len(self.trials)
-        ]
+        table = []
+        for i, j in product(range(len(self.kernels)), range(len(self.counts))):
+            if all((i, j, s) in self.errors for s in self._every):
+                rows = np.concatenate([self.errors[i, j, s] for s in self._every])
+                table.append((self.kernels[i], int(self.counts[j]), float(rows.mean())))
+        return table
 
     def choice(self, default: Kernel | None = None) -> Choice:
         """The least error; a default kernel with all components if nothing is better."""
@@ -233,9 +229,8 @@ class Cells:
                 if (i, s, top) not in self.fits:
                     announce("tune", len(self.fits), max(self._expected, len(self.fits) + 1))
                     self.fits.add((i, s, top))
-                self.errors[i, j, s] = self.trials[s](
-                    self.candidate(self.kernels[i], top), q, in_full
-                )
+                candidate = self.candidate(self.kernels[i], top)
+                self.errors[i, j, s] = self.trials[s](candidate, q, in_full)
 
     @property
     def _every(self) -> range:

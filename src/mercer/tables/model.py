@@ -386,10 +386,8 @@ def _filled(frame: Frame, name: str, values: Array) -> Array:
     if not missing.any():
         return original
     if name in frame.exact:
-        original, values = (
-            objects(as_list(frame.exact[name])),
-            objects(map(int, np.rint(values))),
-        )
+        original = objects(as_list(frame.exact[name]))
+        values = objects(map(int, np.rint(values)))
     column = original.astype(np.promote_types(original.dtype, values.dtype))
     column[missing] = values[missing]
     return column

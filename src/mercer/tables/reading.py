@@ -84,9 +84,7 @@ def _alike(name: str, parts: list[Array], paths: Sequence[Path]) -> list[Array]:
     like = parts[filled[0]] if filled else np.empty(0)
     for i in filled:
         if parts[i].dtype.kind != like.dtype.kind:
-            here = (
-                f"{kind_of(like)} in '{paths[filled[0]]}' and {kind_of(parts[i])} in '{paths[i]}'"
-            )
+            here = f"{kind_of(like)} in '{paths[filled[0]]}', {kind_of(parts[i])} in '{paths[i]}'"
             raise DataError(f"column {name!r} holds {here}; fix it, or make it a category.")
     nothing = np.full(1, {"f": np.nan, "M": np.datetime64("NaT", "us")}.get(like.dtype.kind))
     return [part if i in filled else nothing.repeat(len(part)) for i, part in enumerate(parts)]
@@ -297,10 +295,8 @@ def _frame_of_texts(look: Look, as_texts: Collection[str]) -> Frame:
             exact[name] = as_written(texts)
         if numerals.doubtful:
             example = next(i for i, text in enumerate(texts) if "," in text)
-            doubt = (
-                f"{texts[example]!r} is read as {numerals.values[example]}; if its comma separates"
-            )
-            warn(f"column {name!r} of '{path}': {doubt} thousands, write it without one.")
+            doubt = f"{texts[example]!r} is read as {numerals.values[example]}"
+            warn(f"column {name!r} of '{path}': {doubt}; write thousands without a comma.")
     return Frame(columns, "columns", dtypes, exact=exact, lines=lines)
 
 
