@@ -30,7 +30,7 @@ BLOCK = 16
 class KernelGram(GramOperator):
     """The matrix of a kernel between rows, whose entries can be computed again."""
 
-    basis: Basis  #: the rows, packed
+    basis: Basis = field()  #: the rows, packed; without the default of other operators
     diag: Array  #: (n,) the diagonal, exact
     spot: SpotCheck  #: a few rows of the matrix by the kernel's definition
 
@@ -54,9 +54,6 @@ class KernelGram(GramOperator):
     @abstractmethod
     def row_products(self, index: Array, V: Array) -> Array:
         """Some rows of ``K V``, as :meth:`matmat` computes them."""
-
-    def packed_rows(self) -> Basis:
-        return self.basis
 
 
 @dataclass(frozen=True, eq=False)

@@ -268,7 +268,7 @@ class EigenSolver(Solver):
         operator, values = spectrum.operator, spectrum.values[:q]
         vectors = spectrum.vectors[:, :q].astype(problem.dtype, copy=False)
         subspace = from_gram(problem.kernel, problem.points, operator, values, vectors)
-        packed = operator.packed_rows()
+        packed = operator.basis
         if packed is None or packed.points.rows is not subspace.support:
             return subspace
         return subspace.on(packed) if operator.precision == problem.dtype else subspace

@@ -85,8 +85,8 @@ def peak_bounds(operator: ProbedGram, few: int) -> Array:
 
     With weights it is ``v_i / u_i`` that peaks there; centring adds ``|P K u| u_i / |v_i|``.
     """
-    rows, u = operator.packed_rows(), operator.direction
-    if rows is None or not rows.kernel.is_positive:
+    basis, u = operator.basis, operator.direction
+    if basis is None or not basis.kernel.is_positive:
         return np.full(operator.n, np.inf)
     product = operator.mean_product
     is_centred = isinstance(operator, CenteredGram)
