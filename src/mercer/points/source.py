@@ -263,9 +263,8 @@ def check_finite(
 ) -> None:
     """Raise for the first NaN (unless allowed) or infinity, naming where it is."""
     with np.errstate(over="ignore", invalid="ignore"):  # the sum is only a quick look
-        total = block.sum(dtype=np.float64)
-    if np.isfinite(total) or np.isfinite(block).all():
-        return
+        if np.isfinite(block.sum(dtype=np.float64)):
+            return
     bad = np.argwhere(np.isinf(block) if allow_nan else ~np.isfinite(block))
     if not len(bad):
         return
@@ -282,9 +281,9 @@ def check_no_empty_row(
     """Raise for rows, or columns, of which nothing is known: any answer would be made up."""
     empty = np.flatnonzero(np.isnan(rows).all(axis=1))
     if empty.size:
-        first, more = place(start + int(empty[0])), empty.size - 1
-        which, it = (f"{first} and {more} more have", "them") if more else (f"{first} has", "it")
-        raise DataError(f"{which} no value at all, and nothing to fill {it} in from; remove {it}.")
+        more = f", nor have {empty.size - 1} more" if empty.size > 1 else ""
+        which = f"{place(start + int(empty[0]))} has no value at all{more}"
+        raise DataError(f"{which}; nothing can be filled in there, leave it out.")
 
 
 def warn_of_long(block: Array, columns: Sequence[str] | None) -> bool:
@@ -295,10 +294,8 @@ def warn_of_long(block: Array, columns: Sequence[str] | None) -> bool:
     for i, j in places:
         value = int(block[i, j])
         if int(float(value)) != value:
-            name, keep = f"{j}", Remedy("")
-            if columns is not None:
-                name = repr(columns[j])
-                keep = "keep the column as it is with " + argument("label", columns[j]) + ", "
+            name = f"{j}" if columns is None else repr(columns[j])
+            keep = "" if columns is None else "keep it with " + argument("label", columns[j]) + ", "
             long = f"column {name} holds {value}, a whole number too long for float64"
             remedy = "leave it out, or subtract the same whole number from all of them before."
             warn(f"{long}, and it is read as {int(float(value))}; " + keep + remedy)
