@@ -84,12 +84,11 @@ def lloyd(X: Array, centres: Array, steps: int) -> Array:
     C = C.astype(np.float32 if norms.max() < 1e3 * np.median(norms) else X.dtype, copy=False)
     axes = _leading_axes(C)
     rows, points = _around(X, origin, unit, C.dtype, axes), C if axes is None else C @ axes
-    for left in range(steps, 0, -1):
-        nearest = _nearest(rows, points)
-        # The last means are of the rows themselves, not of what single precision leaves of them.
-        filled, means = _means(nearest, len(C), *((rows, C.dtype) if left > 1 else (X, np.float64)))
-        if left > 1:
-            points[filled] = means[filled]
+    for _ in range(steps - 1):
+        filled, means = _means(_nearest(rows, points), len(C), rows, C.dtype)
+        points[filled] = means[filled]
+    # The last means are of the rows themselves, not of what single precision leaves of them.
+    filled, means = _means(_nearest(rows, points), len(C), X, np.float64)
     moved = centres.copy()
     moved[filled] = means[filled]
     return moved

@@ -209,7 +209,7 @@ def rounding(model: LandmarkModel, few: Few) -> Array:
     features, lam = model.features, model.values
     B = features.basis @ model.vectors
     eps = float(np.finfo(features.working).eps)
-    exact, values = few.exact, features.kernel_values(few.rows)
+    exact, values = few.exact, features.functions.at(few.rows)
     spread = np.sqrt(lam / model.weight)
     # Rounding is as likely up as down, so that terms add like squares. Coefficients B = R v are
     # sums themselves, always in float64.
@@ -248,7 +248,7 @@ def residuals(model: LandmarkModel, sample: Sample) -> tuple[Array, float, float
     """
     features, p = model.features, len(sample.rows)
     rows = sample.rows.cast(np.float64)
-    a = features.kernel_values(rows) @ features.basis
+    a = features.functions.at(rows) @ features.basis
     weight, own = sample.weight, np.maximum(features.own(rows) - square_sums(a), 0)
     outside = _outside(features, rows, a, own)
     Z = (a - model.mean) @ model.vectors
