@@ -10,6 +10,7 @@ from typing import Self
 
 import numpy as np
 
+from mercer._base.machine import blocks
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array
 from mercer.gram.base import GramOperator
@@ -179,7 +180,7 @@ class CenteredGram(ProbedGram):
         vars(self)["mean_product"] = Ku
         # K - u(Ku)ᵀ - (Ku)uᵀ + u(uᵀKu)uᵀ, as one update of rank two in place
         half = Ku - u * (u @ Ku) / 2
-        for rows in np.array_split(np.arange(self.n), max(1, self.n // 256)):
+        for rows in blocks(self.n, 256):
             K[rows] -= np.outer(u[rows], half)
             K[rows] -= np.outer(half[rows], u)
         return K

@@ -40,12 +40,7 @@ class KernelGram(GramOperator):
     def block(self, rows: Array | slice, columns: Array) -> Array:
         basis, points = self.basis, self.basis.points
         right = basis.pack(points.chosen(columns))
-        if isinstance(rows, slice):
-            left = basis.packed[rows]
-        elif rows is columns and points.is_open:
-            left = right
-        else:
-            left = basis.pack(points.take(rows))
+        left = basis.packed[rows] if isinstance(rows, slice) else basis.pack(points.take(rows))
         return Tiles(basis.kernel.fill, left, right, self.precision).gram(np.float64)
 
     def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
@@ -89,9 +84,7 @@ class DenseGram(KernelGram):
         return np.stack([by_vector(1.0, A, v) for v in V.T], axis=1)
 
     def row_products(self, index: Array, V: Array) -> Array:
-        rows = np.empty((len(index), self.n), dtype=self.dtype)
-        for row, i in zip(rows, index, strict=True):
-            row[: i + 1], row[i:] = self.lower[i, : i + 1], self.lower[i:, i]
+        rows = np.stack([np.append(self.lower[i, :i], self.lower[i:, i]) for i in index])
         return np.asarray(rows @ V.astype(self.dtype, copy=False))
 
     def refined(self) -> "DenseGram":

@@ -40,7 +40,7 @@ class Source(Points):
     dtype : float32 where the storage holds float32, else float64
     columns : names of the columns, or None
     allow_nan : whether blocks may hold NaN, for values that are missing; infinities never
-    watch : on the files that must not change while they are read, or None
+    watch : on the files that must not change while they are read, if there are any
     """
 
     ndim = 2
@@ -50,7 +50,7 @@ class Source(Points):
     dtype: np.dtype
     columns: tuple[str, ...] | None = None
     allow_nan: bool = False
-    watch: FileWatch | None = None
+    watch: FileWatch = FileWatch(())
     #: Whether it was said that whole numbers are too long; once is enough.
     told_of_long = False
 
@@ -125,15 +125,11 @@ class Source(Points):
                     self.told_of_long = warn_of_long(block, self.columns)
                 block = np.ascontiguousarray(block, dtype=self.dtype)
                 check_finite(block, rows.start, self.columns, self.place, self.allow_nan)
-                self._check_unchanged(now=rows is chunks[-1])
+                self.watch.check(now=rows is chunks[-1])
                 yield rows, block
         except Exception:
-            self._check_unchanged(now=True)  # if the file changed, that is the reason to name
+            self.watch.check()  # if the file changed, that is the reason to name
             raise
-
-    def _check_unchanged(self, *, now: bool) -> None:
-        if self.watch is not None:
-            self.watch.check(now=now)
 
     @property
     def n_steps(self) -> int:

@@ -86,21 +86,18 @@ class SparseRows(Numbers):
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
-    def __getitem__(self, rows: Any) -> SparseRows:
+    def __getitem__(self, index: Any) -> SparseRows:
         """A slice (of step 1: without a copy of the entries), or rows by number or mask."""
-        if isinstance(rows, slice):
-            start, stop, step = rows.indices(len(self))
-            if step == 1:
-                indptr = self.indptr[start : max(start, stop) + 1]
-                part = slice(int(indptr[0]), int(indptr[-1]))
-                return SparseRows(
-                    self.data[part], self.indices[part], indptr - indptr[0], self.width
-                )
-            rows = np.arange(start, stop, step)
-        taken = self.to_scipy()[np.atleast_1d(np.asarray(rows))]
+        if isinstance(index, slice) and index.step in (None, 1):
+            start, stop, _ = index.indices(len(self))
+            indptr = self.indptr[start : max(start, stop) + 1]
+            part = slice(int(indptr[0]), int(indptr[-1]))
+            return SparseRows(self.data[part], self.indices[part], indptr - indptr[0], self.width)
+        taken = self.to_scipy()[index if isinstance(index, slice) else np.atleast_1d(index)]
         return SparseRows(taken.data, taken.indices, taken.indptr, self.width)
 
-    take = __getitem__
+    def take(self, index: Array | slice) -> SparseRows:
+        return self[index]
 
     def __matmul__(self, V: Array) -> Array:
         return np.asarray(self.to_scipy() @ V)
@@ -269,10 +266,9 @@ class SparseRows(Numbers):
     def check(self) -> None:
         """Raise :class:`ModelFileError` if this is no CSR structure: for rows from a model file."""
         arrays = self.arrays()
-        if not all(isinstance(part, np.ndarray) and part.ndim == 1 for part in arrays):
-            raise ModelFileError("sparse rows are not made of three vectors")
-        if [part.dtype.kind for part in arrays] != ["f", "i", "i"]:
-            raise ModelFileError("sparse rows have entries or places of a foreign type")
+        vectors = all(isinstance(part, np.ndarray) and part.ndim == 1 for part in arrays)
+        if not vectors or [part.dtype.kind for part in arrays] != ["f", "i", "i"]:
+            raise ModelFileError("sparse rows are not made of three vectors of numbers")
         if type(self.width) is not int or self.width < 1:
             raise ModelFileError(f"sparse rows have {str(self.width)[:80]!r} columns")
         try:

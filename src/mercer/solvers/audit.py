@@ -28,7 +28,7 @@ from mercer.gram.spot_check import ROWS
 from mercer.model import Subspace
 from mercer.model.model import Report, Spectrum
 from mercer.points import Points
-from mercer.solvers.outside import Outside, outer_pairs
+from mercer.solvers.outside import Outside, largest, outer_pairs
 from mercer.solvers.policy import rank_floor
 
 #: Rows that are looked at because most of the matrix is left around them: half as many as by
@@ -163,7 +163,8 @@ def audit_spectrum(
     root = np.ones(len(B)) if spot.weight is None else np.sqrt(spot.weight)
     Z = K @ B - subspace.offset
     claimed, rounding = _claimed(subspace, spectrum, lam)
-    floor = rounding + np.sqrt(len(B)) * spot.skew
+    skew = spot.points.skew(i)  # of a matrix that was given
+    floor = rounding + np.sqrt(len(B)) * skew
     # D (z - λ B / w) √λ is the residual of the unit eigenvector v = B √λ / D.
     residual = np.sqrt(lam) * (root[i, None] * Z - lam * B[i] / root[i, None])
     findings = [
@@ -178,8 +179,8 @@ def audit_spectrum(
         types = (operator.precision, subspace.coef.dtype)
         # Entries of copies round alike, and do not cancel in their sum.
         coarse = 64 * max(_rounding(subspace, spot.rows, dtype) for dtype in types)
-        coarse += spot.skew / size
-        findings.append(Finding("centring", float(np.abs(Kc - product).max() / size), coarse))
+        apart = float(np.abs(Kc - product).max() / size)
+        findings.append(Finding("centring", apart, coarse + skew / size))
     # The rows may have been drawn twice: then the matrix is one of fewer rows.
     once = np.unique(i, return_index=True)[1]
     left = K[np.ix_(once, i[once])] - Kc[once] - Kc[once, None] + subspace.mean_square
@@ -220,7 +221,7 @@ def _audit_outside(
     A = np.column_stack([spot.values[first].T, spot.exact(rows).T])
     index = np.append(index, rows)
     A = seen(A, slice(None), index)
-    crowd = look.crowd(CROWD)
+    crowd = largest(look.around, CROWD)  # whole groups among them
     D = seen(spot.exact(crowd, crowd), crowd, crowd) - W[crowd] @ V[crowd].T
     bounds, _ = outer_pairs(A, V, W, index, operator.scale(), last)
     bound = float(bounds[:1].sum())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
@@ -114,12 +115,8 @@ class Sample:
             return cls(X.take(np.arange(n)), np.ones(n) if weight is None else weight, 1.0)
         if weight is None:
             return cls(X.sample(size, rng), np.full(size, n / size), size / n)
-        return cls.drawn(X.take(weighted_draw(weight, size, rng)), float(weight.sum()))
-
-    @classmethod
-    def drawn(cls, rows: Points, total: float) -> Sample:
-        """Rows that were drawn by their weight."""
-        return cls(rows, np.full(len(rows), total / len(rows)), 0.0)
+        rows = X.take(weighted_draw(weight, size, rng))
+        return cls(rows, np.full(size, weight.sum() / size), 0.0)
 
     def few(self, kernel: Kernel, landmarks: Points) -> Few:
         """Some of the rows, as often as their weight says."""
@@ -129,8 +126,7 @@ class Sample:
         return Few(rows, kernel.exact(rows.rows, landmarks.rows))
 
 
-@dataclass(frozen=True)
-class Few:
+class Few(NamedTuple):
     """A few rows, and their kernel values with the landmarks by the definition, (p, m).
 
     What rounding and the audit both look at.

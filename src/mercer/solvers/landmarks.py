@@ -233,7 +233,7 @@ def _samples(
     )
     order = np.argsort(index, kind="stable")
     both, apart = X.take(index[order]), order >= pool
-    return both.take(~apart), Sample.drawn(both.take(apart), float(weight.sum()))
+    return both.take(~apart), Sample(both.take(apart), np.full(p, weight.sum() / p), 0.0)
 
 
 def as_landmark_rule(select: Any) -> LandmarkRule:
