@@ -95,8 +95,7 @@ class NonNegativeMultilinearPCA(multilinear.TensorAlternative, base.ReversibleAl
         self.error_, self.n_iter_ = float(errors[-1]), len(errors)
         change = abs(float(errors[-1] - errors[-2])) if len(errors) > 1 else np.inf
         if change > self.tol:
-            steps = f"{change:.1e} after {self.n_iter_} steps"
-            base.warn_unsettled(f"the error still changed by {steps}")
+            base.warn_unsettled(f"the error still fell by {change:.1e} in step {self.n_iter_}")
 
     def _encode(self, tensors: Array) -> Array:
         _check_sign(tensors, type(self).__name__)
@@ -237,8 +236,8 @@ class RobustMultilinearPCA(multilinear.TensorAlternative, base.ReversibleAlterna
         )
         self.n_iter_ = len(errors)
         if errors[-1] > self.tol * size:
-            residual = f"with a residual of {errors[-1] / size:.1e}"
-            base.warn_unsettled(f"robust tensor PCA stopped after {len(errors)} steps {residual}")
+            steps = f"after {len(errors)} steps with a residual of {errors[-1] / size:.1e}"
+            base.warn_unsettled(f"robust tensor PCA stopped {steps}")
         return np.asarray(low_rank), np.asarray(sparse)
 
 

@@ -211,8 +211,7 @@ class PrincipalCurve(base.ReversibleAlternative):
 
     def _learn(self, rows: Array, dtype: np.dtype) -> None:
         if self.df is not None and self.df > len(rows):
-            room = f"df={self.df!r} for {len(rows)} rows"
-            raise DataError(f"{room}: give at most that many, or None.")
+            raise DataError(f"df={self.df!r} for {len(rows)} rows: give at most so many, or None.")
         if self.closed and rows.shape[1] < 2:
             raise DataError("a closed curve needs 2 columns, not 1 feature(s); use closed=False.")
         self._center, unit, self._scale = base.centred(rows, "a curve")
@@ -226,9 +225,8 @@ class PrincipalCurve(base.ReversibleAlternative):
             [(v.df, self._scale * np.sqrt(v.error), c) for v, c in zip(levels, judged, strict=True)]
         )
         if not best.settled:
-            curve = f"the curve with {best.df:.3g} degrees of freedom"
-            remedy = "raise max_iter or tol, or lower df."
-            base.warn_unsettled(f"{curve} still moved after {best.rounds} rounds", remedy)
+            still = f"the curve of df={best.df:.3g} still moved after {best.rounds} rounds"
+            base.warn_unsettled(still, "raise max_iter or tol, or lower df")
 
     def _encode(self, rows: Array) -> Array:
         t, _ = self._line.project((rows - self._center) / self._scale)

@@ -267,14 +267,13 @@ class RobustPCA(base.ReversibleAlternative):
         return split_rows(rows, lambda A: np.asarray((A @ V.T) @ V))[0]
 
     def _keep(self, parts: Pursuit, scale: float, dtype: np.dtype) -> None:
-        q = len(parts.s) if self.n_components is None else self.n_components
-        if q > len(parts.s):
-            few = f"has rank {len(parts.s)}, fewer than the {q} components asked for"
-            warn(f"the low-rank part {few}; raise the penalty to leave more to it.", RankWarning)
+        r = len(parts.s)
+        q = r if self.n_components is None else self.n_components
+        if q > r:
+            warn(f"the low-rank part has rank {r}, below {q}; raise the penalty.", RankWarning)
         if not parts.converged:
             residuals = f"with residuals of {parts.primal:.1e} and {parts.dual:.1e}"
-            steps = f"principal component pursuit stopped after {parts.n_iter} steps"
-            base.warn_unsettled(f"{steps} {residuals}")
+            base.warn_unsettled(f"the pursuit stopped after {parts.n_iter} steps {residuals}")
         Vt = parts.Vt[:q] * linalg.fix_signs(parts.Vt[:q].T)[:, None]
         self.components_ = Vt.astype(dtype)
         self.singular_values_ = (scale * parts.s[:q]).astype(dtype)
@@ -380,8 +379,7 @@ def split_rows(
         going = i[change[i] > STILL]
         if not going.size:
             break
-    if (change > MOVING).any():
-        rows = f"{(change > MOVING).sum()} of {len(change)} rows"
-        still = f"moved by up to {change.max():.1g} of their length even after {max_iter} steps"
-        base.warn_unsettled(f"{rows} {still} of the split", "fewer components settle sooner.")
+    if (moving := int((change > MOVING).sum())) > 0:
+        still = f"{moving} of {len(change)} rows still moved by up to {change.max():.1g}"
+        base.warn_unsettled(f"{still} after {max_iter} steps", "fewer components settle sooner")
     return L * size, np.where(observed, S, 0.0) * size
