@@ -445,7 +445,7 @@ def test_a_page_that_leaves_stops_its_fit(client, rows):
     with Socket(client) as page:
         page.send({"id": 1, "fit": {"data": rows[0]}})
     end = time.monotonic() + 60
-    while pool.running or client.served.studio.pages:
+    while pool.running or client.served.server.server_state.connections:
         assert time.monotonic() < end
         time.sleep(0.02)
 
@@ -518,7 +518,7 @@ def test_a_slow_body_is_answered_with_408(hurried):
         status, _, text = read_answer(link)
     assert status == 408
     assert b"load it again" in text
-    assert hurried.served.studio.uploads == 0
+    assert not hurried.served.studio.store._items
     assert hurried.alive()
 
 

@@ -64,12 +64,11 @@ class Guard:
         said, is_socket = request.headers.getlist, request.scope["type"] == "websocket"
         if len(hosts := said("host")) != 1 or not self._is_host(hosts[0]):
             return 400, "this server has another name; open the address that it printed."
-        if any(origin != f"http://{hosts[0]}" for origin in said("origin")):
+        strange = {*said("origin")} - {f"http://{hosts[0]}"}
+        if strange or {*said("sec-fetch-site")} - {"same-origin", "none"}:
             return 403, "only the server's own page may ask."
         if is_socket and not said("origin"):
             return 403, "a WebSocket must say where it comes from."
-        if not {*said("sec-fetch-site")} <= {"same-origin", "none"}:
-            return 403, "only the server's own page may ask."
         if not compare_digest(request.query_params.get("token", "").encode(), self.token.encode()):
             return 403, "the token is wrong or missing; open the address that was printed."
         # A body that is announced as too large, or where none belongs.

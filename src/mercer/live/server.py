@@ -34,9 +34,8 @@ from mercer.live.worker import ENDINGS, MODEL, PAGE, Desk, Job, Pool
 LARGEST_UPLOAD = 256 << 20
 #: Most bytes of a message; a request of the page has a few hundred.
 LARGEST_FRAME = 1 << 16
-#: Most pages, and most uploads, at the same time.
-MOST_PAGES = 16
-MOST_UPLOADS = 4
+#: Most connections at the same time, of pages and of uploads.
+MOST_CONNECTIONS = 64
 #: Most uploads and results that are kept; the least recently used are removed first.
 MOST_ITEMS = 24
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,200}")
@@ -100,7 +99,6 @@ class Studio:
     def __init__(self, store: Store, token: str, largest: int, start: str | None = None) -> None:
         self.store, self.token, self.largest, self.start = store, token, largest, start
         self.pool = Pool()
-        self.pages = self.uploads = 0
 
     def app(self) -> Starlette:
         """The routes; to be put behind a :class:`~mercer.live.guard.Guard`."""
@@ -127,10 +125,7 @@ class Studio:
 
     async def _upload(self, request: Request) -> Response:
         """The body is the file; its name is shown, and its ending read."""
-        if self.uploads >= MOST_UPLOADS:
-            raise DataError(f"{MOST_UPLOADS} files are being uploaded; wait until one is there.")
         item = self.store.new(request.query_params.get("name", ""))
-        self.uploads += 1
         try:
             with atomic_file(item.path) as file:
                 await save_body(request, file, self.largest)
@@ -139,8 +134,6 @@ class Studio:
         except BaseException:
             self.store.drop(item.id)
             raise
-        finally:
-            self.uploads -= 1
         return JSONResponse(_facts(item))
 
     async def _file(self, name: str, request: Request) -> Response:
@@ -151,11 +144,7 @@ class Studio:
 
     async def _socket(self, socket: WebSocket) -> None:
         """One page: its fits, one in flight, the latest of those that wait."""
-        if self.pages >= MOST_PAGES:
-            await socket.close(1013)
-            return
         await socket.accept()
-        self.pages += 1
         self.pool.warm()
         desk = Desk(partial(self._answer, socket))
         try:
@@ -164,7 +153,6 @@ class Studio:
         except KeyError:  # bytes instead of text
             await socket.close(1003)
         finally:
-            self.pages -= 1
             await desk.cancel()
 
     async def _hear(self, desk: Desk, socket: WebSocket, text: str) -> None:
@@ -277,6 +265,7 @@ def _config(app: Any) -> uvicorn.Config:
         proxy_headers=False,
         server_header=False,
         headers=HEADERS,
+        limit_concurrency=MOST_CONNECTIONS,
         timeout_graceful_shutdown=1,
     )
 

@@ -190,12 +190,9 @@ def open_upload(source: Path, request: Wanted, folder: Path) -> Opened:
 
 def fit(opened: Opened, request: Wanted, title: str | None = None) -> tuple[Any, LiveModel]:
     """The fitted model, and the page of it with the rows of the table."""
-    table, encoder = opened.table, opened.encoder
-    rows = table.rows
-    X = rows[:]
-    model = request.make(X).fit(MemoryRows(X, rows.columns))
-    if request.model == "missing":
-        X = model.impute(MemoryRows(X, rows.columns))
+    table, encoder, rows = opened.table, opened.encoder, opened.table.rows
+    model = request.make(rows[:]).fit(rows)
+    X = model.impute(rows) if request.model == "missing" else rows[:]
     look: dict[str, Any] = {"names": rows.columns, "title": title, "encoder": encoder}
     with nameless_rows():
         live = describe(model, X, table.label, image_shape(rows.columns), **look)
