@@ -35,9 +35,9 @@ class Terminal(Console):
 
 
 def asked_for(option: str) -> Any:
-    """The value of an option of the running command: ``"json"``, ``"quiet"`` or ``"format"``."""
+    """The value of an option of the running command: ``"json"``, ``"quiet"`` or ``"digits"``."""
     context = click.get_current_context(silent=True)
-    return context and context.meta.get(f"mercer.{option}")
+    return context and context.params.get(option)
 
 
 def remark(message: str) -> None:

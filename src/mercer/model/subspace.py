@@ -12,7 +12,7 @@ import numpy as np
 from mercer._base.linalg import fix_signs, square_sums
 from mercer._base.types import Array, Precision, Rows
 from mercer.exceptions import KernelError
-from mercer.gram import CenteredGram, GramOperator, ProbedGram, WeightedGram, whiten
+from mercer.gram import CenteredGram, GramOperator, whiten
 from mercer.kernels import Basis, Kernel
 from mercer.points import Points
 
@@ -154,8 +154,8 @@ def from_gram(
     """
     n, dtype = len(vectors), vectors.dtype
     centred = operator if isinstance(operator, CenteredGram) else None
-    base = operator.base if isinstance(operator, ProbedGram) else operator
-    D = base.root_weight.astype(dtype) if isinstance(base, WeightedGram) else np.ones(n, dtype)
+    D = np.ones(n) if operator.root_weight is None else operator.root_weight
+    D = D.astype(dtype)
     # An eigenvector of the Gram matrix has length 1 in R^n; the direction Φ D v has length √λ.
     # Signs by the coefficient per unit of weight, so that weight 2 and a row given twice agree.
     vectors = vectors * fix_signs(vectors / D[:, None])
