@@ -4,25 +4,35 @@ from typing import Any
 
 import click
 
-from mercer.cli import options
 from mercer.cli.judge import columns_of, top_columns
 from mercer.cli.models import load_model
-from mercer.cli.options import Reading, console, learnt, tables
+from mercer.cli.options import (
+    MODEL,
+    RATE,
+    Reading,
+    argument,
+    command,
+    console,
+    learnt,
+    option,
+    tables,
+)
 
 #: The exit status where a batch has drifted.
 DRIFTED = 6
 
 
-@options.command(short_help="Test whether batches of rows have drifted.")
-@options.model_argument
-@click.argument("data", nargs=-1, required=True, type=click.Path(allow_dash=True))
-@click.option(
-    "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="The p-value up to which a batch counts as drifted.  [default: the model's, 0.05]",
-)
-@options.reads
-def drift(model: str, data: tuple[str, ...], level: float | None, reading: Reading) -> int:
+@command("Test whether batches of rows have drifted.")
+def drift(
+    *,
+    model: str = MODEL,
+    data: tuple[str, ...] = argument(nargs=-1, required=True, type=click.Path(allow_dash=True)),
+    level: float | None = option(
+        "The p-value up to which a batch counts as drifted.  [default: the model's, 0.05]",
+        type=RATE,
+    ),
+    reading: Reading,
+) -> int:
     """Test whether the rows of each file DATA come from where those of MODEL came from.
 
     MODEL was fitted with '--model drift'. Of several files, p-values are adjusted, so that among
