@@ -84,13 +84,9 @@ class Subspace:
 
         ``share`` (m,) says how much of that one's coefficients it takes.
         """
-        coef, mean = self.coef[group], self.mean[group]
-        return replace(
-            self,
-            support=points.support,
-            coef=(coef * share[:, None]).astype(coef.dtype, copy=False),
-            mean=(mean * share).astype(mean.dtype, copy=False),
-        )
+        coef, mean = self.coef[group] * share[:, None], self.mean[group] * share
+        written = replace(self, support=points.support, coef=coef, mean=mean)
+        return written.astype(self.coef.dtype)
 
     def in_precision(self, X: Points | Rows) -> Rows:
         """Rows in the precision of the model."""
@@ -137,9 +133,7 @@ class Subspace:
 def require_variables(subspace: Subspace, to: str) -> None:
     """Refuse a kernel that is no function of variables; ``to`` is what these could do."""
     if not subspace.points.can_wait:
-        raise KernelError(
-            f"{subspace.kernel!r} has no variables that could {to}; use a kernel of vectors."
-        )
+        raise KernelError(f"{subspace.kernel!r} has no variables to {to}; use a kernel of vectors.")
 
 
 # Subspaces from eigenpairs: normalisation and signs happen here and nowhere else.
@@ -178,9 +172,8 @@ def from_gram(
     size = np.linalg.norm(D)
     c = D * centred.direction / size
     Kc = centred.mean_product / (D * size)
-    return Subspace(
-        kernel, points.support, B, c.astype(dtype), (B.T @ Kc).astype(dtype), float(c @ Kc)
-    )
+    offset = (B.T @ Kc).astype(dtype)
+    return Subspace(kernel, points.support, B, c.astype(dtype), offset, float(c @ Kc))
 
 
 def from_features(
@@ -202,9 +195,8 @@ def from_features(
     B = basis @ vectors
     signs = np.ones(B.shape[1], dtype=B.dtype) if keep_signs else fix_signs(B)
     # Coordinates are orthonormal, so that inner products are those of R^r.
-    return Subspace(
-        kernel, S, B * signs, basis @ mean, signs * (vectors.T @ mean), float(mean @ mean)
-    )
+    offset = signs * (vectors.T @ mean)
+    return Subspace(kernel, S, B * signs, basis @ mean, offset, float(mean @ mean))
 
 
 def project_onto(
