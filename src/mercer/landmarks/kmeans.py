@@ -96,10 +96,9 @@ def _around(X: Array, origin: Array, unit: float, dtype: Precision, axes: Array 
     rows = np.empty((len(X), width), dtype=dtype)
 
     def fill(part: slice) -> None:
-        moved = rows[part] if axes is None else np.empty(X[part].shape, dtype=dtype)
+        moved = np.empty(X[part].shape, dtype=dtype)
         write_shifted(X[part], origin, 1 / unit, moved)
-        if axes is not None:
-            np.matmul(moved, axes, out=rows[part])
+        rows[part] = moved if axes is None else moved @ axes
 
     thread_map(fill, blocks(len(X), STEP))
     return rows

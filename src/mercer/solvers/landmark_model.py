@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from mercer._base.linalg import square_sums
 from mercer._base.machine import lapack_threads
@@ -19,7 +17,13 @@ from mercer.gram.spot_check import ROWS
 from mercer.kernels import Basis, Kernel
 from mercer.model import ComponentRule, Subspace, from_features
 from mercer.points import Points
-from mercer.solvers.policy import NEGATIVE_LIMIT, noise_floor, refuse_magnitude, refuse_negative
+from mercer.solvers.policy import (
+    NEGATIVE_LIMIT,
+    end_of_spectrum,
+    noise_floor,
+    refuse_magnitude,
+    refuse_negative,
+)
 
 
 @dataclass(frozen=True)
@@ -305,10 +309,5 @@ def _largest_eigenvalue(
         inner = outside @ v.astype(outside.dtype, copy=False) + own * v
         return np.asarray(root * (inner + more))
 
-    A = LinearOperator(outside.shape, matvec=product, dtype=np.float64)
-    start = fixed_rng(0).standard_normal(len(own))
     bound = float((root**2 * own).max())  # the diagonal tells, too
-    with suppress(ArpackNoConvergence):
-        value = eigsh(A, 1, which="LA", tol=1e-2, v0=start, return_eigenvectors=False)
-        bound = max(bound, float(value[0]))
-    return largest * bound
+    return largest * max(bound, end_of_spectrum(product, len(own), "LA", 1e-2, own.dtype) or 0.0)
