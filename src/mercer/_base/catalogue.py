@@ -31,7 +31,8 @@ KERNELS = _spelled(
     "mercer.kernels.radial:Gaussian",
     "mercer.kernels.histogram:Laplacian",
     "mercer.kernels.radial:Matern RationalQuadratic Cauchy",
-    "mercer.kernels.dot_product:Linear Polynomial Sigmoid Cosine",
+    "mercer.kernels.dot_product:Linear Polynomial Sigmoid",
+    "mercer.kernels.composite:Cosine",
     "mercer.kernels.histogram:Chi2",
     "mercer.kernels.adapters:Precomputed",
 )
