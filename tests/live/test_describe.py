@@ -210,7 +210,7 @@ def test_labels(model):
     numbers = describe(model, labels=np.linspace(0, 1, 200))
     assert numbers.facts["classes"] is None
     assert numbers.arrays["values"].shape == (200,)
-    with pytest.raises(DataError, match="200 different texts"):
+    with pytest.raises(DataError, match="200 different labels"):
         describe(model, labels=[f"row {i}" for i in range(200)])
     with pytest.raises(DataError, match="one label per row"):
         describe(model, labels=[1, 2])

@@ -11,10 +11,10 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Any, ParamSpec, TypeVar
@@ -114,19 +114,7 @@ def thread_map(function: Callable[[Item], Result], items: Sequence[Item]) -> lis
 
     Inside another map BLAS is at one thread already, so that nested maps run in their thread.
     """
-    workers = min(n_threads(), len(items))
-    with one_blas_thread():
-        if workers <= 1:
-            return [function(item) for item in items]
-        futures = [_pool(workers).submit(function, item) for item in items]
-        try:
-            return [future.result() for future in futures]
-        except BaseException:
-            # After an error or Ctrl-C the waiting items must not run to the end first.
-            for future in futures:
-                future.cancel()
-            wait(futures)
-            raise
+    return list(_in_threads(function, items, len(items)))
 
 
 def ordered_map(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
@@ -134,22 +122,31 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item]) -> It
 
     The items may come from a generator: the next one is fetched while the threads work.
     """
-    workers = n_threads()
+    return _in_threads(function, items, n_threads())
+
+
+def _in_threads(
+    function: Callable[[Item], Result], items: Iterable[Item], ahead: int
+) -> Iterator[Result]:
+    """The results in order; at most ``ahead`` are computed before they are asked for."""
+    workers = min(n_threads(), ahead)
     with one_blas_thread():
         if workers <= 1:
             yield from map(function, items)
             return
-        pool = ThreadPoolExecutor(workers)
+        waiting: deque[Future[Result]] = deque()
         try:
-            source = iter(items)
-            ahead = deque(pool.submit(function, item) for item in islice(source, workers))
-            for item in source:
-                ahead.append(pool.submit(function, item))
-                yield ahead.popleft().result()
-            while ahead:
-                yield ahead.popleft().result()
+            for item in items:
+                waiting.append(_pool(workers).submit(function, item))
+                if len(waiting) > ahead:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
         finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+            # After an error or Ctrl-C the waiting items must not run to the end first.
+            for future in waiting:
+                future.cancel()
+            wait(waiting)
 
 
 def one_blas_thread() -> AbstractContextManager[None]:
@@ -276,18 +273,11 @@ def _machine_is_quiet() -> bool:
 @functools.cache
 def _cores() -> int:
     # Reading the limits of a container takes half a millisecond: once per process.
-    return int(cpu_count()) if _can_start_threads() else 1
-
-
-def _can_start_threads() -> bool:
-    # A Python in a browser has one thread.
-    probe = Thread(target=int)
     try:
-        probe.start()
-    except RuntimeError:
-        return False
-    probe.join()
-    return True
+        Thread(target=int).start()
+    except RuntimeError:  # a Python in a browser has one thread
+        return 1
+    return int(cpu_count())
 
 
 @functools.cache

@@ -87,8 +87,8 @@ class Alternative(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         if (penalty := getattr(self, "penalty", None)) is not None:
             numbers.check_positive("penalty", penalty, instead=", or None")
         if not 0 < self.tol < 1 or self.max_iter < 1:
-            settings = f"tol={self.tol!r} and max_iter={self.max_iter!r}"
-            raise DataError(f"{settings}: give tol between 0 and 1, and max_iter of 1 or more.")
+            wrong = f"tol={self.tol!r}, max_iter={self.max_iter!r}"
+            raise DataError(f"{wrong}: give tol between 0 and 1, and max_iter of 1 or more.")
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, self._saved[0])
@@ -161,14 +161,14 @@ def settle(
     the places of the rows on it, the error, the number of rounds, and whether it settled.
     """
     place, apart = shape.project(X)
-    error, settled, rounds = float(apart.mean()), False, 0
-    while not settled and rounds < how.max_iter:
-        rounds += 1
+    error = float(apart.mean())
+    for rounds in range(1, how.max_iter + 1):
         shape = refit(shape, place)
         place, apart = shape.project(X)
         before, error = error, float(apart.mean())
-        settled = abs(before - error) <= how.tol * max(error, smallest)
-    return shape, place, error, rounds, settled
+        if abs(before - error) <= how.tol * max(error, smallest):
+            return shape, place, error, rounds, True
+    return shape, place, error, how.max_iter, False
 
 
 def leading_axes(X: Array, count: int) -> tuple[Array, Array]:
@@ -180,10 +180,10 @@ def leading_axes(X: Array, count: int) -> tuple[Array, Array]:
 def refuse_outside(codes: Array, outside: Array, shape: str, remedy: str) -> None:
     """An error that names the first of the codes that lie on no point of the shape, if any does."""
     if outside.any():
-        first = f"the first is {np.array2string(codes[outside][0], precision=4)}"
-        raise DataError(f"{outside.sum()} codes lie off the {shape}, {first}; give {remedy}.")
+        first = np.array2string(codes[outside][0], precision=4)
+        raise DataError(f"{outside.sum()} codes lie off the {shape}, as {first}; give {remedy}.")
 
 
-def warn_unsettled(what: str, remedy: str = "raise max_iter or tol.") -> None:
+def warn_unsettled(what: str, remedy: str = "raise max_iter or tol") -> None:
     """An iteration that ended before it settled: what was still moving, and what to do."""
-    warn(f"{what}; {remedy}", ConvergenceWarning)
+    warn(f"{what}; {remedy}.", ConvergenceWarning)

@@ -18,12 +18,12 @@ from mercer.kernels.width import median_length
 from mercer.landmarks import RPCholesky
 from mercer.live.protocol import kernel_spec, page_kernels
 from mercer.model import Subspace, names_of
-from mercer.model.model import Detector, Reversible
+from mercer.model.model import is_detector
 from mercer.model.subspace import project_onto
 from mercer.novelty import Conformal
 from mercer.plots._base import check_labels, class_name, model_to_draw, rows_of, shape_of_image
 from mercer.points.source import MemoryRows
-from mercer.preimage import Smoother
+from mercer.preimage.smoother import BoundSmoother, Smoother
 from mercer.tables import Category, Date, TableEncoder, TableModel
 from mercer.tables.columns import count_units
 
@@ -73,19 +73,17 @@ def thin(subspace: Subspace, largest: int = LARGEST) -> tuple[Subspace, str | No
     if m >= M:
         return subspace, None
     m = min(m, max(LANDMARKS, 4 * q))
-    q = min(q, m)
-    big, kernel = subspace.leading(q), subspace.kernel
-    points = RPCholesky().select(kernel, big.support, m, fixed_rng(0))
-    K = Basis(kernel, points, np.float64).gram()
+    big = subspace.leading(min(q, m))
+    points = RPCholesky().select(big.kernel, big.support, m, fixed_rng(0))
+    K = Basis(big.kernel, points, np.float64).gram()
     products = big.basis.matmat(points, np.column_stack([big.coef, big.mean]))
     # Directions that hold less than 1e-7 of the kernel would need coefficients beyond float32.
     cosines, small = project_onto(big, points, K, products, floor=1e-7)
-    kept = float(np.sum(cosines**2) / q)
-    note = (
+    return small, (
         f"The model has {M:,} support points; the page keeps {len(points):,} of them as landmarks "
-        f"({kept:.1%} of its directions), so that it stays quick. Scores differ a little."
+        f"({np.sum(cosines**2) / min(q, m):.1%} of its directions), so that it stays quick. "
+        "Scores differ a little."
     )
-    return small, note
 
 
 def _scored(
@@ -96,7 +94,7 @@ def _scored(
     parts = []  # block by block: the scores of many rows on many components are gigabytes
     for part in blocks(len(rows), BLOCK):
         Z, error = subspace.scores_and_residual(rows[part])
-        novelty = model.score_.combined(Z, error) if isinstance(model, Detector) else error
+        novelty = model.score_.combined(Z, error) if is_detector(model) else error
         parts.append((Z[:, :shown].copy(), error, novelty))
     Z, error, novelty = map(np.concatenate, zip(*parts, strict=True))
     return Z, error, novelty
@@ -114,47 +112,38 @@ def novelty_facts(
     are ranks.
     """
     rows: Array = np.arange(0)
-    if isinstance(model, Detector):
+    if detects := is_detector(model):
         inside, outside, rate = model.score_.inside, model.score_.outside, model.false_alarm_rate
-        held_out, fair = True, model.conformal_
+        fair = model.conformal_
         if complete:
             rows = vars(model).get("calibration_rows_", rows)  # not in a model file
             ranks = np.rint(len(rows) * vars(model).get("calibration_p_values_", 0.0))
             novelty[rows] = np.sort(fair.scores)[len(rows) - np.asarray(ranks, dtype=int)]
     else:
         inside, outside, rate = np.zeros(subspace.n_components), 1.0, 0.05
-        held_out = not seen
         eps = float(np.finfo(subspace.coef.dtype).eps)
         fair = Conformal.of(novelty, slack=64 * eps * float(np.abs(novelty).max()))
     facts = {
-        "inside": [float(a) for a in inside],
+        "inside": np.asarray(inside, dtype=float).tolist(),
         "outside": float(outside),
         "rate": float(rate),
         "slack": float(fair.slack),
-        "heldOut": held_out,
-        "tooKind": held_out and seen and len(rows) < len(novelty),
+        "heldOut": detects or not seen,
+        "tooKind": detects and seen and len(rows) < len(novelty),
     }
-    arrays = {
-        "novelty": np.asarray(novelty, dtype=np.float32),
-        "pValues": fair.p_values(novelty).astype(np.float32),
-        "calibration": fair.scores.astype(np.float64),
-    }
-    return facts, arrays
+    arrays = {"novelty": novelty, "pValues": fair.p_values(novelty)}
+    return facts, {**_single(arrays), "calibration": fair.scores.astype(np.float64)}
 
 
 def _stream(model: Estimator, rows: Array, seen: bool) -> tuple[dict[str, Any], dict[str, Array]]:
     """Rows that are new to a detector, in their order, as its monitor sees them."""
-    if seen or not isinstance(model, Detector) or len(rows) > MOST_PLAYED:
+    if seen or not is_detector(model) or len(rows) > MOST_PLAYED:
         return {}, {}
     monitor = model.monitor()
     watched = monitor.update(rows)
-    facts = {
-        "level": monitor.level,
-        "alarm": monitor.alarm_at_,
-        "since": monitor.since_,
-        "statistic": monitor.statistic_,
-    }
-    return {"stream": facts}, {"evidence": watched.log_martingale.astype(np.float32)}
+    facts = {"level": monitor.level, "alarm": monitor.alarm_at_, "since": monitor.since_}
+    facts["statistic"] = monitor.statistic_
+    return {"stream": facts}, _single({"evidence": watched.log_martingale})
 
 
 #: Most rows of a stream that is played; a monitor takes about 20 µs for each.
@@ -232,13 +221,14 @@ def describe(
     shift = np.asarray(small.basis.origin if isinstance(full.kernel, RadialKernel) else 0.0)
     shift = np.broadcast_to(shift, small.support.shape[1:]).astype(np.float64)
     # The p-values of a detector must be exact, whatever that costs.
-    exact = isinstance(model, Detector) or len(rows) * full.n_support <= MOST_VALUES
+    exact = is_detector(model) or len(rows) * full.n_support <= MOST_VALUES
     Z, error, novelty = _scored(model, full if exact else small, rows, small.n_components)
     seen, complete = (learnt.was_fitted_to(of, rows) for of in (original, X))
     judgement, judged = novelty_facts(model, full, novelty, seen=seen, complete=complete)
     stream, played = _stream(model, rows, seen)
     pictures, shape = _pictures(images, rows)
-    back = model.preimage_ if isinstance(model, Reversible) else None
+    label_facts, label_arrays = _labels(labels, len(rows))
+    back = getattr(model, "preimage_", None)
     facts = {
         "title": title or f"{type(model).__name__} of {len(rows):,} rows",
         "estimator": type(model).__name__,
@@ -254,12 +244,12 @@ def describe(
         "names": _names(model, names, X, rows.shape[1]),
         "shares": None if shares is None else shares.astype(float).tolist(),
         "power": getattr(back, "power", None),  # of shrunk scores
-        "smooths": _smooths(back, full) if isinstance(back, Smoother) else None,
+        "smooths": _smooths(back.init(full)) if isinstance(back, Smoother) else None,
         "median": _median(rows),
-        "imageShape": None if shape is None else list(shape),
+        "imageShape": shape,
         "limits": _limits(rows),
         "novelty": judgement,
-        **stream,
+        **stream | label_facts,
         "notes": [] if note is None else [note],
     }
     arrays = {
@@ -268,15 +258,17 @@ def describe(
         **judged | played,
         **_linear(rows, shift),
         **_drawn(model, full),
-        **pictures,
+        **pictures | label_arrays,
     }
-    label_facts, label_arrays = _labels(labels, len(rows))
-    return LiveModel({**facts, **label_facts}, {**arrays, **label_arrays})
+    return LiveModel(facts, arrays)
 
 
-def _smooths(smoother: Smoother, subspace: Subspace) -> dict[str, Any]:
-    bound = smoother.init(subspace)
+def _smooths(bound: BoundSmoother) -> dict[str, Any]:
     return {"count": bound.count, "by": bound.by}
+
+
+def _single(arrays: dict[str, Array]) -> dict[str, Array]:
+    return {name: array.astype(np.float32) for name, array in arrays.items()}
 
 
 def _model_arrays(small: Subspace, shift: Array) -> dict[str, Array]:
@@ -310,7 +302,7 @@ def _row_arrays(
         arrays |= zip(names, small.scores_and_residual(small.support), strict=True)
         if n * d <= MOST_ROWS:
             arrays["rows"] = rows.astype(np.float64) - shift
-    return {name: array.astype(np.float32) for name, array in arrays.items()}
+    return _single(arrays)
 
 
 def _linear(rows: Array, shift: Array) -> dict[str, Array]:
@@ -318,24 +310,22 @@ def _linear(rows: Array, shift: Array) -> dict[str, Array]:
     some = rows[:: max(1, len(rows) // 5000)].astype(np.float64) - shift
     mean = some.mean(axis=0)
     axes = np.linalg.svd(some - mean, full_matrices=False)[2][:LINEAR]
-    return {"linearMean": mean.astype(np.float32), "linearAxes": axes.astype(np.float32)}
+    return _single({"linearMean": mean, "linearAxes": axes})
 
 
 def _drawn(model: Estimator, full: Subspace) -> dict[str, Array]:
     """Scores drawn from the density of a generative model."""
     density = vars(model).get("density_")
-    if density is None:
-        return {}
-    Z = density.sample(DRAWN, fixed_rng(0))
-    return {"drawn": Z.astype(np.float32)} if Z.shape[1] == full.n_components else {}
+    Z = np.empty((0, 0)) if density is None else density.sample(DRAWN, fixed_rng(0))
+    return _single({"drawn": Z}) if Z.shape[1] == full.n_components else {}
 
 
-def _pictures(images: Any, rows: Array) -> tuple[dict[str, Array], tuple[int, ...] | None]:
+def _pictures(images: Any, rows: Array) -> tuple[dict[str, Array], list[int] | None]:
     """A picture for each row, if they were given; and the shape that the rows themselves have."""
     if images is None:
         return {}, None
     if np.ndim(images) == 1:
-        return {}, shape_of_image(rows.shape[1], images)
+        return {}, list(shape_of_image(rows.shape[1], images))
     pictures = np.asarray(images)
     colour = pictures.ndim == 4 and pictures.shape[3] == 3
     if len(pictures) != len(rows) or not (pictures.ndim == 3 or colour):
@@ -355,13 +345,10 @@ def _labels(labels: Targets, n: int) -> tuple[dict[str, Any], dict[str, Array]]:
     if y is None:
         return {"classes": None}, {}
     kinds, codes = np.unique(y.astype(str) if y.dtype == object else y, return_inverse=True)
-    if len(kinds) <= MOST_CLASSES:
+    if (n := len(kinds)) <= MOST_CLASSES:
         return {"classes": [class_name(kind) for kind in kinds]}, {"codes": codes.astype(np.uint8)}
     if y.dtype.kind not in "fiu":
-        raise DataError(
-            f"labels has {len(kinds)} different texts; give at most {MOST_CLASSES} classes, "
-            "or numbers."
-        )
+        raise DataError(f"{n} different labels; give at most {MOST_CLASSES} classes, or numbers.")
     return {"classes": None}, {"values": y.astype(np.float32)}
 
 
