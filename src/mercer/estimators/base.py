@@ -313,6 +313,6 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> mercer.load(path)
     Traceback (most recent call last):
         ...
-    mercer.exceptions.ModelFileError: '...' is not a model ...: it is empty; save the model again.
+    mercer.exceptions.ModelFileError: '...' is not a model ...: it is empty or cut off ...
     """
     return read_model(path)

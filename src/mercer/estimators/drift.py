@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY
 from typing import Self
 
 import numpy as np
+from scipy.stats import false_discovery_control
 
 from mercer._base.config import with_parameters
 from mercer._base.numbers import check_count, fixed_rng
@@ -22,7 +23,7 @@ from mercer.kernels import Kernel, as_kernel
 from mercer.landmarks import Given
 from mercer.model import Model
 from mercer.model.rank import Above
-from mercer.novelty.drift import Drift, adjusted, by_column, compare
+from mercer.novelty.drift import Drift, by_column, compare
 from mercer.points import Points
 from mercer.solvers import Landmarks, Plan, Problem
 
@@ -133,7 +134,7 @@ class KernelDrift(Estimator):
         (Benjamini and Hochberg).
         """
         drifts = [self.test(batch) for batch in batches]
-        return drifts, adjusted([drift.p_value for drift in drifts])
+        return drifts, false_discovery_control([drift.p_value for drift in drifts])
 
     @verb(
         "rows",

@@ -17,7 +17,7 @@ from mercer.papers.mika1999 import linear_denoise, mean_error
 from mercer.papers.sources import Labelled, Source, read_usps
 from mercer.plots._base import PALETTE, show_tiles
 from mercer.preimage import FixedPoint, PreImageSolver
-from mercer.preimage.noise import match_noise
+from mercer.preimage.noise import matched_scores
 
 SHAPE = (16, 16)
 #: c = 0.5 in exp(-r²/(d c)), d = 256.
@@ -208,7 +208,7 @@ def usps(
             Z = subspace.scores(X)
             straight = linear_denoise(train, X, q) if q <= 256 else X
             plain = bound.solve(Z, X).points
-            matched = bound.solve(match_noise(subspace, X, Z), X).points
+            matched = bound.solve(matched_scores(subspace, X, True), X).points
             linear, kernel, better = (mean_error(Y, test) for Y in (straight, plain, matched))
             shown = {"digit": test, "noisy": X, "linear": straight, "kernel": plain}
             images = {what: points[first] for what, points in shown.items()}

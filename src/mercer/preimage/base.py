@@ -89,9 +89,9 @@ class PreImages:
     @classmethod
     def direct(cls, points: Rows, good: Array | None = None) -> PreImages:
         """For methods that compute their answer without iterating, and whether it is ``good``."""
-        n = len(points)
-        good = np.ones(n, bool) if good is None else good
-        return cls(points, good, np.zeros(n, int), np.where(good, Status.DIRECT, Status.FAILED))
+        good = np.ones(len(points), bool) if good is None else good
+        status = np.where(good, Status.DIRECT, Status.FAILED)
+        return cls(points, good, np.zeros(len(points), int), status)
 
     @property
     def missed(self) -> dict[Status, int]:
@@ -127,6 +127,16 @@ class BoundPreImage(ABC):
         """
 
 
+@dataclass(frozen=True)
+class FromScores(BoundPreImage):
+    """A method that sees only the scores: a function of these."""
+
+    function: Callable[[Array], PreImages]
+
+    def solve(self, Z: Array, start: Array | None = None) -> PreImages:  # noqa: ARG002
+        return self.function(check_codes(Z))
+
+
 class PreImageSolver(Config, ABC):
     """A strategy; :attr:`requires` names what the kernel must be able to do."""
 
@@ -156,7 +166,9 @@ class PreImageSolver(Config, ABC):
 
 
 _NEAREST = Remedy("use preimage='nearest'", shell="fit with --preimage nearest")
-_ANY = Remedy("use preimage='auto', or 'nearest' for any kernel", shell="fit with --preimage auto")
+_ANY = Remedy(
+    "use preimage='auto', 'gradient', or 'nearest' for any kernel", shell="fit with --preimage auto"
+)
 #: Capability → whether a kernel has it, what it is, and what to do without.
 _NEEDS: dict[str, tuple[Callable[[Kernel], bool], str, str]] = {
     "coordinates": (
@@ -168,10 +180,7 @@ _NEEDS: dict[str, tuple[Callable[[Kernel], bool], str, str]] = {
     "radial": (
         lambda kernel: kernel.radial is not None,
         "a function of the distance alone (a RadialKernel, or a multiple of one)",
-        Remedy(
-            "use preimage='auto', 'gradient', or 'nearest' for any kernel",
-            shell="fit with --preimage auto",
-        ),
+        _ANY,
     ),
     "inverse": (
         lambda kernel: kernel.is_invertible,

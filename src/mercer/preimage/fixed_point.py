@@ -15,7 +15,7 @@ from mercer._base.progress import announce
 from mercer._base.types import Array
 from mercer.exceptions import KernelError
 from mercer.model import Subspace
-from mercer.preimage._sweep import Coefficients, Images, Sweep
+from mercer.preimage._sweep import Images, Sweep
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, Status, check_codes
 from mercer.preimage.nearest import Nearest
 
@@ -31,47 +31,36 @@ class Anderson:
     """
 
     def __init__(self, n: int, d: int, dtype: np.dtype) -> None:
-        self.last = np.zeros((n, 2, d), dtype)  # the last image and its residual
-        self.change = np.zeros((n, DEPTH, 2, d), dtype)  # differences of both
-        self.seen = np.zeros(n, int)  # images since the last reset
+        self.last = np.full((n, 2, d), np.nan, dtype)  # the last image and its residual
+        self.change = np.zeros((n, DEPTH, 2, d), dtype)  # differences of both, the newest first
 
     def reset(self, rows: Array) -> None:
         """Forget what rows have seen: they have jumped."""
-        self.seen[rows] = 0
-
-    def adopt(self, other: Anderson, rows: Array) -> None:
-        """Go on with what another has seen of these rows, e.g. in another precision."""
-        for name in ("last", "change", "seen"):
-            getattr(self, name)[rows] = getattr(other, name)[rows]
+        self.last[rows], self.change[rows] = np.nan, 0
 
     def extrapolate(self, rows: Array, image: Array, residual: Array) -> Array:
         """Record an image for each of ``rows`` and return the accelerated next points.
 
         A row without history gets its image back: the plain step.
         """
-        seen, now = self.seen[rows], np.stack([image, residual], axis=1)
-        old = seen > 0
-        self.change[rows[old], (seen[old] - 1) % DEPTH] = now[old] - self.last[rows[old]]
-        self.last[rows] = now
-        self.seen[rows] += 1
-        known = np.arange(DEPTH) < seen[:, None]  # seen images before this one: as many differences
-        d_image, d_residual = self.change[rows].transpose(2, 0, 1, 3)
-        theta = _least_squares(d_residual, residual, known).astype(image.dtype)
-        return np.asarray(image - np.einsum("nj,njd->nd", theta, d_image))
+        now = np.stack([image, residual], axis=1)
+        newest = np.nan_to_num(now - self.last[rows])[:, None]
+        change = np.concatenate([newest, self.change[rows, :-1]], axis=1)
+        self.last[rows], self.change[rows] = now, change
+        theta = _least_squares(change[:, :, 1], residual).astype(image.dtype)
+        return np.asarray(image - np.einsum("nj,njd->nd", theta, change[:, :, 0]))
 
 
-def _least_squares(D: Array, r: Array, known: Array) -> Array:
-    """The minimiser of |r - Σ θ_j D_j| for each row over the known D_j; θ_j = 0 for the others."""
-    D, r = np.where(known[:, :, None], D, 0).astype(np.float64), r.astype(np.float64)
+def _least_squares(D: Array, r: Array) -> Array:
+    """The minimiser of |r - Σ θ_j D_j| for each row; θ_j = 0 where D_j is zero."""
     unit = np.abs(r).max(axis=1, initial=0.0)  # θ has none, and squares of 1e±300 are none
-    unit = np.where(unit > 0, unit, 1)[:, None]
+    unit = np.where(unit > 0, unit, 1).astype(np.float64)[:, None]
     D, r = D / unit[:, :, None], r / unit
     gram = np.einsum("nid,njd->nij", D, D)
     size = np.einsum("nii->n", gram)
     # A little ridge: residuals of a well-behaved iteration become parallel, and the system
     # singular.
-    ridge = np.where(size > 0, 1e-12 * size, 1.0)
-    gram += (ridge[:, None] + ~known)[:, :, None] * np.eye(DEPTH)
+    gram += np.where(size > 0, 1e-12 * size, 1.0)[:, None, None] * np.eye(DEPTH)
     right = np.einsum("njd,nd->nj", D, r)
     return np.asarray(np.linalg.solve(gram, right[:, :, None])[:, :, 0])
 
@@ -91,24 +80,19 @@ def in_single(subspace: Subspace) -> Subspace | None:
     The shift is made in float64: a large offset of the data costs no digits.
     """
     kernel = subspace.kernel.radial
-    if kernel is None or subspace.coef.dtype != np.float64 or subspace.n_support < FEWEST:
+    if kernel is None or kernel.is_kinked or subspace.coef.dtype != np.float64:
         return None
-    if not 1 / SQUARABLE < float(subspace.kernel.diag(subspace.support[:1])[0]) < SQUARABLE:
-        return None  # a factor before the kernel, which takes scores out of range
-    S = shifted(subspace, subspace.support)
+    own = float(subspace.kernel.diag(subspace.support[:1])[0])
+    if subspace.n_support < FEWEST or not 1 / SQUARABLE < own < SQUARABLE:
+        return None  # a factor before the kernel takes scores out of range
+    S = np.asarray(subspace.support - subspace.support.mean(axis=0))
     radius = float(np.sqrt(square_sums(S).max()))
-    spread = (radius / kernel.length) ** 2
-    if kernel.is_kinked or not (SIZES[0] < radius < SIZES[1] and spread <= SPREAD):
+    if not SIZES[0] < radius < SIZES[1] or (radius / kernel.length) ** 2 > SPREAD:
         return None
     with np.errstate(over="ignore"):
         single = replace(subspace.astype(np.float32), kernel=kernel, support=S.astype(np.float32))
     parts = (single.coef, single.mean, single.offset)
     return single if all(np.isfinite(part).all() for part in parts) else None
-
-
-def shifted(subspace: Subspace, X: Array) -> Array:
-    """Rows measured from the mean of the support points, which a radial kernel does not notice."""
-    return np.asarray(X - np.asarray(subspace.support).mean(axis=0))
 
 
 #: Rows of a batch: enough for BLAS, and few enough that their coefficients (rows x m) take about
@@ -131,9 +115,8 @@ ROUGH, AGREE = 2e-5, 1e-3
 #: Sweeps in float32 after which a point that has not settled starts anew, in float64.
 ROUGH_SWEEPS = 30
 
-_ENDS = (Status.CONVERGED, Status.RESTARTED, Status.EARLY, Status.LIMIT, Status.FAILED)
-_CONVERGED, _RESTARTED, _EARLY, _LIMIT, _FAILED = range(len(_ENDS))
-_RUNNING = -1
+#: Of points that have not ended.
+_RUNNING = ""
 
 
 @with_parameters
@@ -236,119 +219,48 @@ class _BoundFixedPoint(BoundPreImage):
     def rough(self) -> _BoundFixedPoint | None:
         """The same iteration in float32; None where that would not pay, or not hold the model."""
         config = self.config
-        if config.early_stop is not None or config.input_weight or config.tol > ROUGH:
+        if config.early_stop is not None or config.input_weight:
             return None
         single = in_single(self.subspace)
         if single is None:
             return None
         sweeps = min(config.max_iter, ROUGH_SWEEPS)
-        rough = FixedPoint(ROUGH, sweeps, accelerate=config.accelerate)
+        rough = FixedPoint(max(config.tol, ROUGH), sweeps, accelerate=config.accelerate)
         return _BoundFixedPoint(rough, single, restarts=0)  # these are decided in float64
 
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:
         X = self.nearest.solve(Z).points if start is None else start
-        dtype = self.sweep.dtype
-        Z = check_codes(Z.astype(dtype, copy=False))
-        anchored = start is not None and self.config.input_weight > 0
-        points = _Points(self.sweep.to_shifted(X), is_anchored=anchored)
+        Z = check_codes(Z.astype(self.sweep.dtype, copy=False))
+        held = 0.0 if start is None else self.config.input_weight
+        points = _Points(self.sweep.to_shifted(X), held)
         if self.rough is not None:
-            self._begin_roughly(points, Z)
+            self._begin_roughly(self.rough, points, Z)
         self._run(points, Z)
-        good = (points.code == _CONVERGED) | (points.code == _RESTARTED)
-        images, status = self.sweep.to_input(points.at), np.array(_ENDS)[points.code]
-        return PreImages(images, good, points.iterations, status)
+        good = (points.status == Status.CONVERGED) | (points.status == Status.RESTARTED)
+        return PreImages(self.sweep.to_input(points.at), good, points.iterations, points.status)
+
+    def _begin_roughly(self, single: _BoundFixedPoint, points: _Points, Z: Array) -> None:
+        """Move the points that float32 can settle to where it settles them."""
+        rough = _Points(single.sweep.to_shifted(points.at))
+        single._run(rough, Z.astype(np.float32))
+        sure = rough.status == Status.CONVERGED
+        points.at[sure] = single.sweep.to_input(rough.at[sure])
+        points.iterations[sure] = rough.iterations[sure]
+        points.history.last[sure] = rough.history.last[sure]
+        points.history.change[sure] = rough.history.change[sure]
+        points.doubtful[sure] = True
+        if self.config.tol >= AGREE:  # float64 would find nothing to correct
+            points.status[sure] = Status.CONVERGED
 
     def _run(self, points: _Points, Z: Array) -> None:
         """Sweeps until no point is left."""
-        running = np.arange(len(Z))
+        running = np.flatnonzero(points.status == _RUNNING)
         while running.size:
             rows = self._rows_of(running.size)
             batches = [running[i : i + rows] for i in range(0, running.size, rows)]
             thread_map(lambda batch: self._advance(points, Z, batch), batches)
-            running = running[points.code[running] == _RUNNING]
+            running = running[points.status[running] == _RUNNING]
             announce("pre-images", len(Z) - running.size, len(Z))
-
-    def _begin_roughly(self, points: _Points, Z: Array) -> None:
-        """Move the points that float32 can settle to where it settles them."""
-        assert self.rough is not None
-        single = self.rough.sweep.dtype
-        rough = _Points(self.rough.sweep.to_shifted(points.at))
-        self.rough._run(rough, Z.astype(single))
-        sure = rough.code == _CONVERGED
-        points.at[sure] = self.rough.sweep.to_input(rough.at[sure])
-        points.iterations[sure] = rough.iterations[sure]
-        points.doubtful[sure] = True
-        points.history.adopt(rough.history, sure)
-
-    def _advance(self, points: _Points, Z: Array, rows: Array) -> None:
-        """Some sweeps over one batch; everything that is known of a point is kept in ``points``."""
-        G = self.sweep.coefficients(Z[rows])
-        for _ in range(SWEEPS):
-            seen = self.sweep(points.at[rows], G)
-            self._update(points, rows, seen, G)
-            running = points.code[rows] == _RUNNING
-            if not running.any():
-                return
-            if running.mean() < 1 - THIN:
-                rows, G = rows[running], G[running]
-
-    def _update(self, points: _Points, rows: Array, seen: Images, G: Coefficients) -> None:
-        """Judge the images of one sweep, and choose each point's next place."""
-        # Points that have arrived stay in the batch until it is thinned out.
-        running = np.flatnonzero(points.code[rows] == _RUNNING)
-        if running.size < len(rows):
-            rows, seen = rows[running], seen[running]
-        image, value, good = self._assess(points, rows, seen)
-        points.iterations[rows] += 1
-        residual = image - points.at[rows]
-        step = np.sqrt(square_sums(residual / self.sweep.scale))
-        astray = points.doubtful[rows] & ~(good & (step <= AGREE))
-        points.doubtful[rows] = False
-        slack = 16 * np.finfo(image.dtype).eps * seen.size
-        worse = points.leapt[rows] & (~good | (value < points.value[rows] - slack)) & ~astray
-        fine = good & ~worse & ~astray
-        if not fine.all():
-            self._begin_anew(points, rows[astray])
-            self._undo_leap(points, rows[worse])
-            lost = ~(fine | worse | astray)
-            self._restart(points, rows[lost], G[running[lost]])
-            rows, image, residual = rows[fine], image[fine], residual[fine]
-            step, value = step[fine], value[fine]
-        self._move(points, rows, image, residual, step)
-        points.value[rows] = value
-        self._stop(points, rows, step)
-
-    def _assess(self, points: _Points, rows: Array, seen: Images) -> tuple[Array, Array, Array]:
-        """Images under eq. (10), the objective, and whether the image can be trusted."""
-        pull, weight, value = seen.pull, seen.weight, seen.value
-        if self.config.input_weight and points.anchor is not None:
-            first = points.iterations[rows] == 0
-            points.hold[rows[first]] = self.config.input_weight * np.maximum(weight[first], 0)
-            hold, anchor = points.hold[rows], points.anchor[rows]
-            away = square_sums(points.at[rows] - anchor) / self.sweep.kernel.length**2
-            pull, weight = pull + hold[:, None] * anchor, weight + hold
-            value = value - hold * away
-        with np.errstate(all="ignore"):
-            image = pull / weight[:, None]
-            low, high = self.sweep.box
-            inside = ((image >= low) & (image <= high)).all(axis=1)  # false for NaN
-            good = inside & (weight > CANCELLED * seen.size)
-        return image, value, good
-
-    def _move(
-        self, points: _Points, rows: Array, image: Array, residual: Array, step: Array
-    ) -> None:
-        """The image, or where steps are small the extrapolation of the last few."""
-        following = image
-        leap = np.zeros(len(rows), dtype=bool)
-        if self.config.accelerate and self.config.early_stop is None:
-            leap = step <= SWITCH
-            following = image.copy()
-            following[leap] = points.history.extrapolate(rows[leap], image[leap], residual[leap])
-            leap[leap] = points.history.seen[rows[leap]] > 1
-        arrived = step <= self._tol
-        following[arrived], leap[arrived] = image[arrived], False
-        points.at[rows], points.plain[rows], points.leapt[rows] = following, image, leap
 
     def _rows_of(self, n: int) -> int:
         """Rows of a batch of n points: near-equal shares, but in steps that BLAS likes."""
@@ -357,63 +269,114 @@ class _BoundFixedPoint(BoundPreImage):
         share = -(-n // -(-n // most))
         return -(-share // STEP) * STEP
 
-    @cached_property
-    def _tol(self) -> float:
-        return max(self.config.tol, 64 * float(np.finfo(self.sweep.dtype).eps))
+    def _advance(self, points: _Points, Z: Array, rows: Array) -> None:
+        """Some sweeps over one batch; everything that is known of a point is kept in ``points``."""
+        G = self.sweep.coefficients(Z[rows])
+        for _ in range(SWEEPS):
+            seen = self.sweep(points.at[rows], G)
+            # Points that have arrived stay in the batch until it is thinned out.
+            running = points.status[rows] == _RUNNING
+            some = Images(*(part[running] for part in seen))
+            lost = self._update(points, rows[running], some)
+            self._restart(points, rows, np.flatnonzero(running)[lost], G)
+            running = points.status[rows] == _RUNNING
+            if not running.any():
+                return
+            if running.mean() < 1 - THIN:
+                rows, G = rows[running], [tile[running] for tile in G]
 
-    def _stop(self, points: _Points, rows: Array, step: Array) -> None:
-        """Points that have arrived, and points whose time is over."""
-        arrived = step <= self._tol
+    def _update(self, points: _Points, rows: Array, seen: Images) -> Array:
+        """Judge the images of one sweep, and choose each point's next place; which are lost."""
+        image, value, good = self._assess(points, rows, seen)
+        points.iterations[rows] += 1
+        residual = image - points.at[rows]
+        step = np.sqrt(square_sums(residual / self.sweep.scale))
+        astray = points.doubtful[rows] & ~(good & (step <= AGREE))
+        points.doubtful[rows] = False
+        slack = 16 * np.finfo(image.dtype).eps * seen.size
+        worse = points.leapt[rows] & (~good | (value < points.value[rows] - slack)) & ~astray
+        self._turn_back(points, rows, astray, worse)
+        fine = good & ~worse & ~astray
+        self._move(points, rows[fine], image[fine], residual[fine], step[fine])
+        points.value[rows[fine]] = value[fine]
+        return ~(fine | worse | astray)
+
+    def _assess(self, points: _Points, rows: Array, seen: Images) -> tuple[Array, Array, Array]:
+        """Images under eq. (10), the objective, and whether the image can be trusted."""
+        pull, weight, size, value = seen
+        if points.held:
+            first = points.iterations[rows] == 0
+            points.hold[rows[first]] = points.held * np.maximum(weight[first], 0)
+            hold, anchor = points.hold[rows], points.first[rows]
+            away = square_sums(points.at[rows] - anchor) / self.sweep.kernel.length**2
+            pull, weight = pull + hold[:, None] * anchor, weight + hold
+            value = value - hold * away
+        with np.errstate(all="ignore"):
+            image = pull / weight[:, None]
+            low, high = self.sweep.box
+            inside = ((image >= low) & (image <= high)).all(axis=1)  # false for NaN
+            return image, value, inside & (weight > CANCELLED * size)
+
+    def _move(
+        self, points: _Points, rows: Array, image: Array, residual: Array, step: Array
+    ) -> None:
+        """The image, or where steps are small the extrapolation of the last few; who is there."""
         early = self.config.early_stop
+        arrived = step <= max(self.config.tol, 64 * float(np.finfo(image.dtype).eps))
+        following = image.copy()
+        if self.config.accelerate and early is None:
+            leap = step <= SWITCH
+            following[leap] = points.history.extrapolate(rows[leap], image[leap], residual[leap])
         over = points.iterations[rows] >= (self.config.max_iter if early is None else early)
-        word = np.where(points.restarts[rows] > 0, _RESTARTED, _CONVERGED)
-        points.code[rows[over]] = _LIMIT if early is None else _EARLY
-        points.at[rows[over]] = points.plain[rows[over]]  # a leap that nobody has judged yet
-        points.code[rows[arrived]] = word[arrived]
+        following[arrived | over] = image[arrived | over]  # nobody would judge this leap
+        points.at[rows], points.plain[rows] = following, image
+        points.leapt[rows] = (following != image).any(axis=1)
+        points.status[rows[over]] = Status.LIMIT if early is None else Status.EARLY
+        anew = np.where(points.restarts[rows] > 0, Status.RESTARTED, Status.CONVERGED)
+        points.status[rows[arrived]] = anew[arrived]
 
-    def _undo_leap(self, points: _Points, rows: Array) -> None:
-        """An extrapolation that lowered the objective: take the plain step instead."""
-        points.at[rows] = points.plain[rows]
-        points.leapt[rows] = False
-        points.history.reset(rows)
-        self._limit(points, rows)
+    def _turn_back(self, points: _Points, rows: Array, astray: Array, worse: Array) -> None:
+        """Where float32 came to another place, and where a leap lowered the objective."""
+        # All steps in float64, from the first point on; or the plain step instead of the leap.
+        points.at[rows[astray]] = points.first[rows[astray]]
+        points.iterations[rows[astray]] = 0
+        points.at[rows[worse]] = points.plain[rows[worse]]
+        self._forget(points, rows[astray | worse])
 
-    def _begin_anew(self, points: _Points, rows: Array) -> None:
-        """Float32 came to another place: all steps in float64, from the first point on."""
-        points.at[rows] = points.first[rows]
-        points.iterations[rows] = 0
-        points.history.reset(rows)
-
-    def _restart(self, points: _Points, rows: Array, G: Coefficients) -> None:
+    def _restart(self, points: _Points, rows: Array, lost: Array, G: list[Array]) -> None:
         """First at the support point that counts most, then at the mean; then give up."""
+        if not lost.size:
+            return
+        rows, weights = rows[lost], np.concatenate([tile[lost] for tile in G], axis=1)
         points.restarts[rows] += 1
-        points.history.reset(rows)
-        points.leapt[rows] = False
         tries = points.restarts[rows]
-        best = self.sweep.support[G.largest(), :-1] if len(rows) else points.at[rows]
+        best = self.sweep.support[weights.argmax(axis=1), :-1]
         points.at[rows] = np.where((tries == 2)[:, None], 0, best)
-        points.code[rows[tries > self.restarts]] = _FAILED
-        self._limit(points, rows[tries <= self.restarts])
+        self._forget(points, rows)
+        points.status[rows[tries > self.restarts]] = Status.FAILED
 
-    def _limit(self, points: _Points, rows: Array) -> None:
-        points.code[rows[points.iterations[rows] >= self.config.max_iter]] = _LIMIT
+    def _forget(self, points: _Points, rows: Array) -> None:
+        """Points that have jumped begin without a history, if there is time."""
+        points.leapt[rows] = False
+        points.history.reset(rows)
+        points.status[rows[points.iterations[rows] >= self.config.max_iter]] = Status.LIMIT
 
 
 class _Points:
     """The state of n iterations, in shifted coordinates; the batches write into it."""
 
-    def __init__(self, Y: Array, *, is_anchored: bool = False) -> None:
+    def __init__(self, Y: Array, held: float = 0.0) -> None:
         (n, d), dtype = Y.shape, Y.dtype
         self.first = Y  # (n, d) where it began
         self.at = Y.copy()  # (n, d) where to look next; in the end the answer
         self.plain = Y.copy()  # (n, d) the last image, to return to when a leap fails
         self.value = np.zeros(n, dtype)  # objective before the last move
         self.leapt = np.zeros(n, bool)  # was the last move an extrapolation?
-        self.code = np.full(n, _RUNNING, dtype=np.int8)  # status
+        self.status = np.full(n, _RUNNING, dtype="U15")
         self.iterations = np.zeros(n, int)
         self.restarts = np.zeros(n, int)
         self.history = Anderson(n, d, dtype)
         # Comes from float32, and no step in float64 has confirmed it?
         self.doubtful = np.zeros(n, bool)
-        self.anchor = Y if is_anchored else None  # the noisy points, for the input-space term,
-        self.hold = np.zeros(n, dtype)  # and its weight
+        self.held = held  # how much the first point counts, as a share of the denominator there,
+        self.hold = np.zeros(n, dtype)  # and so its weight

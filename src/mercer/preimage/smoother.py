@@ -105,8 +105,12 @@ class BoundSmoother(BoundPreImage):
 
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:  # noqa: ARG002
         check_codes(Z)
-        parts = [Z[rows] for rows in blocks(len(Z), ROWS)]
-        return PreImages.direct(np.concatenate(thread_map(self._smooth, parts)))
+
+        def smooth(rows: slice) -> Array:
+            some, weight = self.ranked(Z[rows], self.count)
+            return _average(weight, self.support.subspace.support[some])
+
+        return PreImages.direct(np.concatenate(thread_map(smooth, blocks(len(Z), ROWS))))
 
     def ranked(self, Z: Array, count: int, leave_out: Array | None = None) -> tuple[Array, Array]:
         """The ``count`` first neighbours of each row in order, and their weights."""
@@ -122,10 +126,6 @@ class BoundSmoother(BoundPreImage):
             key[np.arange(len(Z)), leave_out] = np.inf
         some = smallest(key, count)
         return some, np.take_along_axis(weight, some, axis=1)
-
-    def _smooth(self, Z: Array) -> Array:
-        some, weight = self.ranked(Z, self.count)
-        return _average(weight, self.support.subspace.support[some])
 
 
 def scaled_similarities(similarity: Array) -> Array:

@@ -294,11 +294,11 @@ def sketched(X: Points, rng: np.random.Generator) -> Array:
 
     Sums of squared errors are, too, in the mean; a choice among hundreds costs a tenth.
     """
-    rows = X.for_user()
-    if X.width > COLUMNS:
-        rows = rows @ (rng.standard_normal((X.width, COLUMNS)) / np.sqrt(COLUMNS))
-    dense = X.to_dense() if X.width <= COLUMNS else np.asarray(rows)
-    return np.asarray(dense - dense.mean(axis=0), dtype=np.float64)
+    if X.width <= COLUMNS:
+        rows = X.to_dense()
+    else:
+        rows = X.for_user() @ (rng.standard_normal((X.width, COLUMNS)) / np.sqrt(COLUMNS))
+    return np.asarray(rows - rows.mean(axis=0), dtype=np.float64)
 
 
 def shared(X: Neighbours, Z: Neighbours, count: int, rows: Array) -> Array:

@@ -18,6 +18,7 @@ of which the level of all takes its share away.
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,6 +27,7 @@ import numpy as np
 from mercer._base.numbers import counted
 from mercer._base.types import Array
 from mercer.exceptions import DataError, Remedy
+from mercer.io.look import is_number
 from mercer.selection.local_noise import noise_around_pieces
 
 #: With fewer columns than this share of them beyond the signal there is nothing to tell noise by.
@@ -49,8 +51,17 @@ DISAGREE, SHARING = 1.35, 12
 #: Rounds in which the noise of each column and the signal of all are told apart, and the least
 #: share of a column that is not signal.
 ROUNDS, LEAST_LEFT = 5, 0.05
+#: Noise of which nothing is known but that columns do not share it.
+ANY_KIND = "independent"
 #: What ``noise`` takes in words; the last may be followed by its level.
 WORDS = "'columns', 'independent', 'poisson', 'speckle' or 'speckle:0.3'"
+
+#: What to do where nothing shows the level.
+GIVE = Remedy("give noise=, its standard deviation.", shell="give it by --noise.")
+_GIVE_OR_CLEAN = Remedy(
+    "give noise=, its standard deviation, or rows='clean' if these are clean examples.",
+    shell="give it by --noise, or --rows clean to 'mercer tune' if these are clean examples.",
+)
 
 
 class UnseenNoiseError(DataError):
@@ -68,7 +79,6 @@ class NoiseLevel:
     source : str, where it is from
     uncertainty : float, the standard error as a share of the deviation
     is_relative : bool, whether the noise multiplies the rows
-    is_any_kind : bool, whether nothing is known of it but that columns do not share it
     seen : (low, high) of what the rows show of a level that was given, as shares of it; nan where
         they show nothing
     """
@@ -77,7 +87,6 @@ class NoiseLevel:
     source: str
     uncertainty: float = 0.0
     is_relative: bool = False
-    is_any_kind: bool = False
     seen: tuple[float, float] = (np.nan, np.nan)
 
     def variance(self, X: Array) -> Array:
@@ -112,16 +121,12 @@ class NoiseLevel:
         """By how much the rows disagree with a level that was given; empty if they do not."""
         low, high = self.seen
         if high < 1 / DISAGREE:
-            return (
-                f"the rows show {high:.2g} times the noise that was given: the noise is smaller, "
-                "or columns share it"
-            )
-        if low > DISAGREE:
-            return (
-                f"the rows show {low:.2g} times the noise that was given: the noise is larger, "
-                "or each column has variation of its own"
-            )
-        return ""
+            seen, why = high, "smaller, or columns share it"
+        elif low > DISAGREE:
+            seen, why = low, "larger, or each column has variation of its own"
+        else:
+            return ""
+        return f"the rows show {seen:.2g} times the noise that was given: the noise is {why}"
 
     def __str__(self) -> str:
         if self.size is None:
@@ -138,18 +143,13 @@ def noise_of(X: Array, noise: Any = None) -> NoiseLevel:
         return noise
     if isinstance(noise, str):
         return _in_words(X, noise)
-    try:
+    deviation = np.array(np.nan)
+    with contextlib.suppress(TypeError, ValueError):  # such as a function
         deviation = np.asarray(noise, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError(
-            f"noise={noise!r} of noisy rows is a number, one for each column, or {WORDS}; a "
-            "function that adds noise is for clean rows: give rows='clean'."
-        ) from None
     if deviation.shape not in ((), X.shape[1:]) or not np.all(deviation > 0):
         raise DataError(
-            f"noise={noise!r} must be a number above zero, or one for each of {X.shape[1]} "
-            "columns; give the standard deviation of the noise that the rows carry"
-            + Remedy(".", shell=" by --noise.")
+            f"noise={noise!r} of noisy rows must be above zero, a number or one for each of "
+            f"{X.shape[1]} columns, or {WORDS}; a function that adds noise is for rows='clean'."
         )
     return NoiseLevel(deviation, "given", seen=_seen(X / deviation))
 
@@ -198,19 +198,14 @@ def _in_words(X: Array, noise: str) -> NoiseLevel:
     kind, _, level = noise.partition(":")
     if noise == "columns":
         return _of_columns(X)
-    if noise == "independent":
-        return NoiseLevel(None, "any kind", is_any_kind=True)
-    if kind not in ("poisson", "speckle") or (kind == "poisson" and level):
-        raise DataError(f"noise={noise!r}; give a number, one for each column, or {WORDS}.")
-    if kind == "poisson":
+    if noise == "poisson":
         if np.min(X) < 0:
             raise DataError("noise='poisson' is of counts, and some rows are negative.")
         return NoiseLevel(None, "counts, whose variance is their mean")
+    if kind != "speckle":
+        raise DataError(f"noise={noise!r}; give a number, one for each column, or {WORDS}.")
     if level:
-        try:
-            share = float(level)
-        except ValueError:
-            share = np.nan
+        share = float(level) if is_number(level) else np.nan
         if not 0 < share < 1:
             raise DataError(f"noise={noise!r}; give the level as a share, such as 'speckle:0.3'.")
         # log x = log s + log m, and Var m = exp(Var log m) - 1
@@ -283,10 +278,8 @@ def _estimated(X: Array) -> NoiseLevel:
     if not varies.any():
         raise DataError(f"the {len(X)} row(s) do not differ; give rows that differ.")
     if len(X) < FEWEST_ROWS:
-        raise DataError(
-            f"{len(X)} rows are too few to estimate their noise from, which takes {FEWEST_ROWS}; "
-            + Remedy("give noise=, its standard deviation.", shell="give it by --noise.")
-        )
+        few = f"{len(X)} rows are too few to estimate their noise from, which takes {FEWEST_ROWS}; "
+        raise DataError(few + GIVE)
     if not varies.all():  # there is no noise in a column that is constant
         level = _estimated(X[:, varies])
         return replace(level, deviation=np.where(varies, np.asarray(level.deviation), 0.0))
@@ -306,12 +299,7 @@ def _estimated(X: Array) -> NoiseLevel:
         raise UnseenNoiseError(
             f"the noise of {len(X)} rows with {counted(X.shape[1], 'column')} cannot be told apart "
             "from the rows themselves: no small eigenvalues are alike, and the rows do not lie "
-            "around a curve or clusters; "
-            + Remedy(
-                "give noise=, its standard deviation, or rows='clean' if these are clean examples.",
-                shell="give it by --noise, or --rows clean to 'mercer tune' if these are clean "
-                "examples.",
-            )
+            "around a curve or clusters; " + _GIVE_OR_CLEAN
         )
     deviation, error, what = min(ways)
     return NoiseLevel(np.asarray(deviation), f"estimated from {what}", error / deviation)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
@@ -114,12 +115,8 @@ class Sample:
             return cls(X.take(np.arange(n)), np.ones(n) if weight is None else weight, 1.0)
         if weight is None:
             return cls(X.sample(size, rng), np.full(size, n / size), size / n)
-        return cls.drawn(X.take(weighted_draw(weight, size, rng)), float(weight.sum()))
-
-    @classmethod
-    def drawn(cls, rows: Points, total: float) -> Sample:
-        """Rows that were drawn by their weight."""
-        return cls(rows, np.full(len(rows), total / len(rows)), 0.0)
+        rows = X.take(weighted_draw(weight, size, rng))
+        return cls(rows, np.full(size, weight.sum() / size), 0.0)
 
     def few(self, kernel: Kernel, landmarks: Points) -> Few:
         """Some of the rows, as often as their weight says."""
@@ -129,8 +126,7 @@ class Sample:
         return Few(rows, kernel.exact(rows.rows, landmarks.rows))
 
 
-@dataclass(frozen=True)
-class Few:
+class Few(NamedTuple):
     """A few rows, and their kernel values with the landmarks by the definition, (p, m).
 
     What rounding and the audit both look at.
@@ -209,7 +205,7 @@ def rounding(model: LandmarkModel, few: Few) -> Array:
     features, lam = model.features, model.values
     B = features.basis @ model.vectors
     eps = float(np.finfo(features.working).eps)
-    exact, values = few.exact, features.kernel_values(few.rows)
+    exact, values = few.exact, features.functions.at(few.rows)
     spread = np.sqrt(lam / model.weight)
     # Rounding is as likely up as down, so that terms add like squares. Coefficients B = R v are
     # sums themselves, always in float64.
@@ -248,7 +244,7 @@ def residuals(model: LandmarkModel, sample: Sample) -> tuple[Array, float, float
     """
     features, p = model.features, len(sample.rows)
     rows = sample.rows.cast(np.float64)
-    a = features.kernel_values(rows) @ features.basis
+    a = features.functions.at(rows) @ features.basis
     weight, own = sample.weight, np.maximum(features.own(rows) - square_sums(a), 0)
     outside = _outside(features, rows, a, own)
     Z = (a - model.mean) @ model.vectors

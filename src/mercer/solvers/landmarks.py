@@ -14,7 +14,7 @@ from mercer._base.numbers import check_count, fixed_rng
 from mercer._base.registry import by_name
 from mercer._base.types import Array, Rows
 from mercer.exceptions import DataError
-from mercer.gram import Checkpoint, ChunkSums, LandmarkFeatures, sum_features
+from mercer.gram import Checkpoint, LandmarkFeatures, chunk_sums, sum_features
 from mercer.landmarks import Given, KMeans, LandmarkRule
 from mercer.model.model import Model, Report
 from mercer.points import Points
@@ -162,7 +162,7 @@ def _estimated(landmarks: Rows, problem: Problem, sample: Sample) -> float:
     """The largest error of a component that these landmarks leave, by the sample alone."""
     count = problem.rule.guess(min(len(landmarks), problem.rank_limit))
     features = LandmarkFeatures(problem.kernel, landmarks, problem.dtype, count)
-    sums = ChunkSums(features, sample.weight)(slice(0, len(sample.rows)), sample.rows.rows)
+    sums = chunk_sums(features, sample.weight, slice(None), sample.rows.rows)
     try:
         model = LandmarkModel.of(features, sums, problem.center, problem.n)
     except DataError:  # all rows may vary where those of the sample do not
@@ -233,7 +233,7 @@ def _samples(
     )
     order = np.argsort(index, kind="stable")
     both, apart = X.take(index[order]), order >= pool
-    return both.take(~apart), Sample.drawn(both.take(apart), float(weight.sum()))
+    return both.take(~apart), Sample(both.take(apart), np.full(p, weight.sum() / p), 0.0)
 
 
 def as_landmark_rule(select: Any) -> LandmarkRule:

@@ -21,6 +21,7 @@ from narwhals.exceptions import DuplicateError
 from scipy.sparse import issparse
 
 from mercer._base.types import Array
+from mercer.estimators._validation import refuse_masked
 from mercer.exceptions import DataError
 from mercer.io import Table
 from mercer.io.files import check_columns
@@ -81,6 +82,7 @@ def take_apart(X: Any) -> Frame:
     """The columns of a data frame (pandas, polars, pyarrow), of a mapping, or of an array."""
     if isinstance(X, Frame):
         return X
+    refuse_masked([*X.values()] if isinstance(X, Mapping) else X)
     if issparse(X):
         raise DataError("Sparse data was passed, and a table is dense; give X.toarray().")
     if isinstance(X, list) and X and all(isinstance(row, Mapping) for row in X):

@@ -159,8 +159,7 @@ class TableModel(Estimator):
         """
         opened = self._open(X)
         y, options = opened.part(y), {k: opened.part(v) for k, v in options.items()}
-        fitted = clone(self._asked()).fit(opened.rows, y, **options)
-        opened.sign(fitted)
+        fitted = opened.signed(clone(self._asked()).fit(opened.rows, y, **options))
         self._adopt(fitted, opened.encoder, opened.filler, opened.note)
         return self
 
@@ -180,7 +179,7 @@ class TableModel(Estimator):
         ``risk_``, of noisy rows.
         """
         opened = self._open(X)
-        tuned = clone(self._asked()).tune(opened.table.rows[:], **options)
+        tuned = opened.signed(clone(self._asked()).tune(opened.table.rows[:], **options))
         self.model = clone(tuned)
         self._adopt(tuned, opened.encoder, opened.filler, opened.note)
         self.risk_ = vars(tuned).get("risk_")
@@ -387,10 +386,8 @@ def _filled(frame: Frame, name: str, values: Array) -> Array:
     if not missing.any():
         return original
     if name in frame.exact:
-        original, values = (
-            objects(as_list(frame.exact[name])),
-            objects(map(int, np.rint(values))),
-        )
+        original = objects(as_list(frame.exact[name]))
+        values = objects(map(int, np.rint(values)))
     column = original.astype(np.promote_types(original.dtype, values.dtype))
     column[missing] = values[missing]
     return column

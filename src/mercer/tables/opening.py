@@ -71,16 +71,17 @@ class Opened:
         """The model that was fitted to the rows; as a model of tables if they came from one."""
         from mercer.tables.model import TableModel
 
-        self.sign(model)
+        model = self.signed(model)
         if self.encoder is None:
             return model
         return TableModel.from_fitted(model, self.encoder, self.filler)
 
-    def sign(self, model: Any) -> None:
-        """Let the model recognise the table, whose missing values will be filled in differently."""
+    def signed(self, model: Any) -> Any:
+        """The model, which knows the table, whose missing values will be filled in differently."""
         known = getattr(model, "_data_fingerprint", None) if self.incomplete else None
         if known is not None:
             remember(model, {**known, "sha256": self.incomplete})
+        return model
 
     def describe(self, most: int) -> list[str]:
         """What is done with the columns and with missing values, one line each."""

@@ -45,11 +45,10 @@ def is_pattern(path: PathLike) -> bool:
 
 def matching(paths: PathLike | Sequence[PathLike]) -> list[Look]:
     """The files of a name, a pattern (in order of their names) or a list of these."""
-    patterns = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     looks: list[Look] = []
-    for path in patterns:
-        several = is_pattern(path)  # of any form, as a shell would take it
-        named = sorted(glob.glob(os.fspath(path))) if several else [path]  # noqa: PTH207
+    for path in [paths] if isinstance(paths, str | os.PathLike) else paths:
+        # A pattern may be of any form, as a shell would take it.
+        named = sorted(glob.glob(os.fspath(path))) if is_pattern(path) else [path]  # noqa: PTH207
         if not named:
             raise DataError(f"no file matches '{os.fspath(path)}'; check the pattern.")
         looks += map(Look.at, named)
@@ -85,9 +84,7 @@ def _alike(name: str, parts: list[Array], paths: Sequence[Path]) -> list[Array]:
     like = parts[filled[0]] if filled else np.empty(0)
     for i in filled:
         if parts[i].dtype.kind != like.dtype.kind:
-            here = (
-                f"{kind_of(like)} in '{paths[filled[0]]}' and {kind_of(parts[i])} in '{paths[i]}'"
-            )
+            here = f"{kind_of(like)} in '{paths[filled[0]]}', {kind_of(parts[i])} in '{paths[i]}'"
             raise DataError(f"column {name!r} holds {here}; fix it, or make it a category.")
     nothing = np.full(1, {"f": np.nan, "M": np.datetime64("NaT", "us")}.get(like.dtype.kind))
     return [part if i in filled else nothing.repeat(len(part)) for i, part in enumerate(parts)]
@@ -127,7 +124,7 @@ def _place_of_sheet(look: Look, names: list[str]) -> int:
         lacks = f"'{look.path}' has no sheet {sheet or ''!r}"
         raise DataError(f"{lacks}; name one of {files.names_text(names)}.")
     if len(names) > 1:
-        others = ", ".join(repr(name) for name in names[1:6])
+        others = files.names_text(names[1:])
         first = f"of '{look.path}' the first sheet {names[0]!r} is read, and not {others}; "
         warn(first + _ANOTHER_SHEET)
     return 0
@@ -298,10 +295,8 @@ def _frame_of_texts(look: Look, as_texts: Collection[str]) -> Frame:
             exact[name] = as_written(texts)
         if numerals.doubtful:
             example = next(i for i, text in enumerate(texts) if "," in text)
-            doubt = (
-                f"{texts[example]!r} is read as {numerals.values[example]}; if its comma separates"
-            )
-            warn(f"column {name!r} of '{path}': {doubt} thousands, write it without one.")
+            doubt = f"{texts[example]!r} is read as {numerals.values[example]}"
+            warn(f"column {name!r} of '{path}': {doubt}; write thousands without a comma.")
     return Frame(columns, "columns", dtypes, exact=exact, lines=lines)
 
 
