@@ -274,7 +274,7 @@ def _refuse_kind(kind: str, what: str) -> None:
 
 
 _ENCODE = Remedy(
-    "write TableModel(KernelPCA(...)).fit(X), from mercer, encode it first, or use FunctionKernel.",
+    "wrap the model, TableModel(model).fit(X), encode this first, or use FunctionKernel.",
     shell="leave such columns out with --drop.",
 )
 #: Kinds of entries that are not numbers → what is wrong with them, and what to do.

@@ -209,12 +209,12 @@ class Estimator(BaseEstimator):
         return make_rng(self.random_state)
 
     def __sklearn_tags__(self) -> Tags:
-        tags, able = super().__sklearn_tags__(), getattr(type(self), "capabilities", None)
-        if able is not None:
-            kernel, takes = next_kernel(self), tags.input_tags
-            takes.pairwise = kernel is not None and kernel.is_pairwise
-            takes.sparse = able.sparse and (kernel is None or kernel.takes_sparse)
-            takes.allow_nan = able.missing
+        tags = super().__sklearn_tags__()
+        if (able := getattr(type(self), "capabilities", None)) is not None:
+            kernel = next_kernel(self)
+            tags.input_tags.pairwise = kernel is not None and kernel.is_pairwise
+            tags.input_tags.sparse = able.sparse and (kernel is None or kernel.takes_sparse)
+            tags.input_tags.allow_nan = able.missing
         return tags
 
     def __init_subclass__(cls, **options: Any) -> None:

@@ -66,8 +66,8 @@ class Conditional:
     """A method of models that lack nothing."""
 
     def __init__(self, method: Callable[..., Any], lacks: Iterable[Lack], instead: str) -> None:
-        self.__doc__, self.method = method.__doc__, method
-        self.lacks, self.instead = tuple(lacks), instead
+        self.__doc__ = method.__doc__
+        self.method, self.lacks, self.instead = method, tuple(lacks), instead
 
     def __get__(self, model: object | None, owner: type) -> Any:
         if model is None:

@@ -181,8 +181,14 @@ class GenerativeKernelPCA(SubspaceEstimator):
         """
         check_is_fitted(model, ["subspace_", "eigenvalues_"])
         q, kernel = model.subspace_.n_components, model.subspace_.kernel
-        more: Any = {"eta": eta, "density": density, "preimage": preimage}
-        generator = cls(q, kernel=kernel, random_state=random_state, **more)
+        generator = cls(
+            q,
+            kernel=kernel,
+            eta=eta,
+            density=density,
+            preimage=preimage,
+            random_state=random_state,
+        )
         check_parts(generator)
         rows = check_rows(generator, X, kernel, reset=True)
         Z = np.asarray(model.transform(X))
@@ -403,10 +409,11 @@ def _class_numbers(model: Estimator, label: ArrayLike, n: int) -> Array:
     if "classes_" not in vars(model):
         without = "the model was fitted without classes; give them as y: fit(X, y)"
         raise DataError(f"label={label!r}, but {without}.")
-    labels, known = np.atleast_1d(np.asarray(label)), model.classes_.tolist()
+    labels = np.atleast_1d(np.asarray(label))
     if labels.ndim != 1 or len(labels) not in (1, n):
         shape = f"label has shape {np.shape(label)}"
         raise DataError(f"{shape} for {n} samples; give one class, or {n}.")
+    known = model.classes_.tolist()
     for one in labels.tolist():
         if one not in known:
             shown = ", ".join(map(repr, known[:20]))

@@ -156,13 +156,12 @@ class IncrementalKernelPCA(SubspaceEstimator):
 
     def _add(self, rows: Points, solve: bool) -> None:
         started = time.perf_counter()
-        first = not hasattr(self, "_features")
-        if first:
+        if hasattr(self, "_features"):
+            self._grow(rows.cast(self._features.dtype))
+        else:
             self._begin(rows)
-        rows = rows.cast(self._features.dtype)
-        if not first:
-            self._grow(rows)
-        self._sums = self._sums * self.forget + sum_features(self._features, rows)
+        part = sum_features(self._features, rows.cast(self._features.dtype))
+        self._sums = self._sums * self.forget + part
         self.n_samples_seen_ += len(rows)
         if solve:
             self._update(started)

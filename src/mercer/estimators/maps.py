@@ -258,7 +258,8 @@ class MapModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
             check_is_fitted(self, "forth_")
             both = self.forth_.known, self._near
         else:
-            places, rng, most = _checked_map(Z, len(X)), self._rng(), self.n_landmarks
+            rng, most = self._rng(), self.n_landmarks
+            places = _checked_map(Z, len(X))
             both = Neighbours.of(X.rows, rng, most), Neighbours.of(places, rng, most)
         if count >= (n := len(both[1].rows)):
             few = f"{n} rows have {n - 1} others at most"

@@ -95,7 +95,8 @@ class Monitor(Estimator):
                 "false alarms. Give other normal rows, or none."
             )
         take_over(self, detector, "n_features_in_")  # objects have none
-        self.detector_, self.statistics_ = detector, Statistics.of(detector.score_)
+        self.detector_ = detector
+        self.statistics_ = Statistics.of(detector.score_)
         count = len(self.statistics_.names())
         values = np.empty((0, count)) if points is None else self.statistics_(points)
         self.state_ = Martingale.start(values, int(self.random_state), self.statistics_.slack)

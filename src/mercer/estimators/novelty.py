@@ -20,7 +20,7 @@ from mercer.estimators.base import Capabilities, Estimator, parts_in
 from mercer.estimators.door import require_open, verb
 from mercer.estimators.learning import learn, plan_of
 from mercer.estimators.monitor import Monitor
-from mercer.estimators.subspace import OF_MODEL, TO_CONTRIBUTE, SubspaceEstimator
+from mercer.estimators.subspace import OF_MODEL, TO_CONTRIBUTE, SubspaceEstimator, loading
 from mercer.exceptions import DataError, Remedy, warn
 from mercer.kernels import Gaussian, Kernel, as_kernel
 from mercer.landmarks import Given, random_pivots
@@ -159,7 +159,8 @@ class KernelNovelty(OutlierMixin, Estimator):
         if not (points.is_here or self._stays(points, kernel)):
             points = as_points(load(points))
         rng = self._rng()
-        learn, threshold = self._learner(points, kernel, rng), None
+        learn = self._learner(points, kernel, rng)
+        threshold = None
         if self.contamination is None:
             calibrated = self._strategy(len(points)).calibrate(learn, points.rows, rng)
         else:
@@ -308,20 +309,24 @@ class KernelNovelty(OutlierMixin, Estimator):
         return novelty.honest_calibration(self.calibration, self.measure, n, rate)
 
     def _plan(self, kernel: Kernel, rows: Points) -> Plan:
-        plan = self._learner(rows, kernel, fixed_rng(0)).plan()
-        if len(rows) > MOST_IN_PLACE and not plan.loads:
-            size = len(rows) * rows.width * rows.dtype.itemsize
-            plan = replace(plan, bytes=plan.bytes + size, loads=True)
-        return replace(plan, resumable=False)
+        many = self.solver == "auto" and len(rows) > EXACT_UP_TO
+        problem = Problem(kernel, rows, as_rule(self._rule), fixed_rng(0))
+        plan = plan_of(problem, Landmarks(LANDMARKS) if many else self.solver)
+        loads = len(rows) > MOST_IN_PLACE and not plan.loads
+        return replace(loading(plan, rows) if loads else plan, resumable=False)
+
+    @property
+    def _rule(self) -> Any:
+        contaminated = self.contamination is not None
+        usual = default_rule(self.measure, contaminated=contaminated)
+        return usual if self.n_components is None else self.n_components
 
     def _learner(
         self, points: Points, kernel: Kernel | None, rng: np.random.Generator
     ) -> NoveltyLearner:
-        contaminated = self.contamination is not None
-        usual = default_rule(self.measure, contaminated=contaminated)
-        rule = usual if self.n_components is None else self.n_components
-        kernel = Gaussian() if contaminated and kernel is None else kernel
-        return NoveltyLearner(points, kernel, rule, self.measure, self.solver, rng)
+        if self.contamination is not None and kernel is None:
+            kernel = Gaussian()
+        return NoveltyLearner(points, kernel, self._rule, self.measure, self.solver, rng)
 
     def _among_outliers(
         self, learn: NoveltyLearner, kernel: Kernel | None
@@ -350,7 +355,8 @@ class KernelNovelty(OutlierMixin, Estimator):
         self, model: Model, score: NoveltyScore, held_out: Array, threshold: float | None = None
     ) -> None:
         self._set_model(model)
-        self.score_, dtype, rate = score, score.subspace.coef.dtype, self.false_alarm_rate
+        self.score_ = score
+        dtype, rate = score.subspace.coef.dtype, self.false_alarm_rate
         rounding = 64 * float(np.finfo(dtype).eps)
         # In the precision of new scores, or rounding could part predict and p_values.
         held_out = held_out.astype(dtype, copy=False)
@@ -421,7 +427,8 @@ class NoveltyLearner:
 
     def __call__(self, rows: Array, like: NoveltyScore | None = None) -> NoveltyScore:
         """Fit the rows with these numbers; with the choices of ``like``, if given."""
-        X, rule, kernel = self.points.left(rows), self.n_components, self.kernel
+        X = self.points.left(rows)
+        rule, kernel = self.n_components, self.kernel
         if like is not None:
             rule, kernel = like.subspace.n_components, like.subspace.kernel
         elif kernel is None:
@@ -436,18 +443,10 @@ class NoveltyLearner:
             self.model = learnt
         return novelty_score(self.measure, learnt.subspace, learnt.explained_variance)
 
-    def plan(self) -> Plan:
-        """What the fit of all rows is going to do; looks at their number only."""
-        n, solver = len(self.points), self.solver
-        if solver == "auto" and n > EXACT_UP_TO:
-            solver = Landmarks(min(n, LANDMARKS))
-        assert self.kernel is not None
-        problem = Problem(self.kernel, self.points, as_rule(self.n_components), self.rng)
-        return plan_of(problem, solver)
-
     def held_out(self, score: NoveltyScore, fold_of: Array) -> Array | None:
         """Each row's score under the model of the other folds, if the fit of all rows helps."""
-        solver, n, known_to = self._solver, len(self.points), None
+        solver, n = self._solver, len(self.points)
+        known_to = None
         if self._landmarks is not None:
             known_to = fold_of[self._landmarks]
         elif isinstance(solver, Landmarks) and isinstance(as_landmark_rule(solver.select), Given):

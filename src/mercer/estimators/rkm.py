@@ -77,10 +77,11 @@ class _Machine(Estimator):
     def _solve(self, points: Points, Y: Array) -> None:
         """Check rows and parameters, and solve for all targets at once."""
         generators.check_parts(self)
-        rows, lam = points.rows, check_positive("lam", self.lam)
-        kernel, Y = as_kernel(self.kernel).resolve(rows), Y.astype(rows.dtype)
-        self.kernel_ = kernel
-        self.machine_ = generative.fit_least_squares(kernel, rows, Y, lam=lam, eta=self.eta)
+        lam = check_positive("lam", self.lam)
+        rows: Array = points.rows
+        Y = Y.astype(rows.dtype)
+        self.kernel_ = as_kernel(self.kernel).resolve(rows)
+        self.machine_ = generative.fit_least_squares(self.kernel_, rows, Y, lam=lam, eta=self.eta)
 
     def _rows(self, X: RowsLike, stream: bool = False) -> Points:  # noqa: ARG002  held in memory
         check_is_fitted(self, "machine_")

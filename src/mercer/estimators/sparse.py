@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import KW_ONLY, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -226,9 +226,12 @@ class SparseKernelPCA(SubspaceEstimator):
 
     def _keep(self, chosen: Selection, fits: int) -> None:
         """What is known of the kernels."""
-        self.support_indices_, self.weights_ = chosen.indices, chosen.weights
+        self.support_indices_ = chosen.indices
+        self.weights_ = chosen.weights
         self.noise_ = float(np.sqrt(chosen.variance))
-        self.log_likelihood_, self.kkt_, self.n_fits_ = chosen.log_likelihood, chosen.kkt, fits
+        self.log_likelihood_ = chosen.log_likelihood
+        self.kkt_ = chosen.kkt
+        self.n_fits_ = fits
 
 
 def report_of(
@@ -325,8 +328,13 @@ def compress(
     if big.n_components > (m := len(chosen)):  # they express no more directions than they are
         few = f"{m} kernels span only {m} of the {big.n_components} components; kept {m}."
         warn(f"{few} Ask for more kernels to keep all.", RankWarning)
-    like: Any = {"kernel": model.kernel_, "preimage": model.preimage, "solver": solver}
-    result = SparseKernelPCA(m, n_components=best.subspace.n_components, **like)
+    result = SparseKernelPCA(
+        m,
+        n_components=best.subspace.n_components,
+        kernel=model.kernel_,
+        solver=solver,
+        preimage=model.preimage,
+    )
     result._keep(chosen, fits)
     take_over(result, model, *OF_COLUMNS, "_data_fingerprint")
     result._set_model(best)

@@ -80,10 +80,14 @@ def plan(self: Any, X: RowsLike) -> Plan:
     rows = check_rows(clone(self), X, kernel, reset=True, stream=True, allow_nan=holes)
     loads = not (self._reads_in_place or rows.is_here)
     planned: Plan = self._plan(kernel, stand_in(rows) if loads else rows)
-    if loads:
-        size = len(rows) * rows.width * rows.dtype.itemsize
-        planned = replace(planned, bytes=planned.bytes + size, loads=True)
+    planned = loading(planned, rows) if loads else planned
     return planned if self._reads_in_place else replace(planned, resumable=False)
+
+
+def loading(plan: Plan, rows: Points) -> Plan:
+    """The plan for rows that are loaded first."""
+    size = len(rows) * rows.width * rows.dtype.itemsize
+    return replace(plan, bytes=plan.bytes + size, loads=True)
 
 
 @verb("model")
@@ -285,7 +289,7 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
     @verb("rows", "rows")
     def reconstruct(self, X: RowsLike) -> Any:
         """What the scores alone keep of the rows: ``inverse_transform(transform(X))``."""
-        return self._points(self._projected(X, False)[1])
+        return self._points(model_of(self).subspace.scores(X))
 
     @verb("rows", needs="coordinates", instead="score reconstruction_error(X) instead")
     def score(self, X: RowsLike, y: Targets = None) -> float:  # noqa: ARG002
@@ -566,8 +570,9 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         """Rows with their missing values filled in, by what the model has learnt."""
         learnt = model_of(self)
         if not np.isnan(rows).any():
-            none, objective = np.zeros(len(rows), dtype=int), learnt.subspace.residual(rows)
-            return replace(PreImages.direct(rows), iterations=none, objective=objective)
+            none = np.zeros(len(rows), dtype=int)
+            errors = learnt.subspace.residual(rows)
+            return replace(PreImages.direct(rows), iterations=none, objective=errors)
         variances = np.asarray(learnt.explained_variance)
         return self._filling().fill(learnt.subspace, variances, rows, self.preimage_)
 

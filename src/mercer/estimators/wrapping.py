@@ -176,8 +176,9 @@ class ReweightedKernelPCA(WrappingEstimator):
 
     def _learn(self, rows: Points) -> None:
         """Fit to rows that have been checked."""
-        rng, kernel, loss = self._rng(), as_kernel(self.kernel), as_loss(self.loss)
-        seed, rounds = int(rng.integers(2**31)), check_count("max_iter", self.max_iter)
+        rng, kernel = self._rng(), as_kernel(self.kernel)
+        seed = int(rng.integers(2**31))
+        loss, rounds = as_loss(self.loss), check_count("max_iter", self.max_iter)
 
         def learn(index: Array, weights: Array) -> Any:
             fitted = self._fitted(seed, rows.take(index), sample_weight=weights)
@@ -265,8 +266,9 @@ class MissingKernelPCA(WrappingEstimator):
 
     def _learn(self, points: Points) -> None:
         """Fit to rows that have been checked."""
-        rows, rng = points.vectors("missing data"), self._rng()
-        seed, rounds = int(rng.integers(2**31)), check_count("max_iter", self.max_iter)
+        rows = points.vectors("missing data")
+        rng, rounds = self._rng(), check_count("max_iter", self.max_iter)
+        seed = int(rng.integers(2**31))
 
         def learn(filled: Array) -> tuple[Subspace, Array]:
             model = model_of(self._fitted(seed, Vectors(filled)))

@@ -230,7 +230,8 @@ def honest_calibration(
     calibration: str | Calibration, measure: str, n: int, rate: float
 ) -> Calibration:
     """A calibration that keeps the promise of the rate, as nearly as n rows allow."""
-    strategy, breaks = as_calibration(calibration, n), measure in T_SQUARED
+    strategy = as_calibration(calibration, n)
+    breaks = measure in T_SQUARED
     if not isinstance(strategy, CrossFit) or not (breaks or n > SPLIT_BEYOND):
         return strategy
     needed = rows_needed(rate)

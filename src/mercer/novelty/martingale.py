@@ -170,9 +170,8 @@ class Martingale:
     def restart(self) -> Martingale:
         """New bettors, who know the same rows."""
         values = np.hstack([self.ordered, self.recent]).T
-        since = np.full_like(self.since, self.rows)
         start = Martingale.start(values, self.seed, self.slack)
-        return replace(start, rows=self.rows, since=since)
+        return replace(start, rows=self.rows, since=np.full_like(self.since, self.rows))
 
     @property
     def capital(self) -> Array:

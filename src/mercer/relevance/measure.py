@@ -396,7 +396,8 @@ def permutation(
     require_variables(subspace, "matter")
     numbers.check_count("repeats", repeats)
     rng = numbers.make_rng(random_state)
-    rows, d = np.array(X, dtype=subspace.coef.dtype, order="C"), subspace.points.width
+    rows = np.array(X, dtype=subspace.coef.dtype, order="C")
+    d = subspace.points.width
     if rows.ndim != 2 or rows.shape[1] != d:
         both = f"X has shape {rows.shape}, and the model {d} variables"
         raise DataError(f"{both}; give the rows of the fit.")

@@ -256,7 +256,7 @@ class Uncertainty:
     def advice(self) -> list[str]:
         """In words: which components are stable, which mix, and which are noise."""
         q, noise = len(self.angle), np.flatnonzero(self.noise)
-        samples, angle = f"{self.level:.0%} of samples of {self.n_rows:,} rows", self.subspace_angle
+        samples = f"{self.level:.0%} of samples of {self.n_rows:,} rows"
         turn = f"in {samples} they turn by less than 45 degrees."
         lines = [f"{self.n_stable} of {q} components are stable: {turn}"]
         for group in self._mixing_groups():
@@ -267,7 +267,8 @@ class Uncertainty:
             some = f"Component{'s' * (noise.size > 1)} {listed(noise)}"
             why = "sampling replaces most of it by directions that the model has left out."
             lines.append(f"{some} cannot be distinguished from noise: {why}")
-        return [*lines, f"All {q} together turn by at most {angle:.0f} degrees ({self.level:.0%})."]
+        angle = f"{self.subspace_angle:.0f} degrees ({self.level:.0%})"
+        return [*lines, f"All {q} together turn by at most {angle}."]
 
     def _mixing_groups(self) -> list[Array]:
         """Components that turn into each other, joined; stable ones and noise left out."""
@@ -332,9 +333,8 @@ def _dense_rows(points: Points, components: int) -> Array:
     entries = len(points) * components * points.width
     if points.is_sparse and entries > MOST_ENTRIES:
         raise DataError(
-            f"intervals of relevance need the derivatives of {components} components by all "
-            f"{points.width} variables at {len(points)} rows, {entries * 8 >> 20} MB; fit fewer "
-            "components or variables (max_features of the vectorizer), or use relevance() alone."
+            f"derivatives of {components} components by {points.width} variables at {len(points)} "
+            f"rows take {entries * 8 >> 20} MB; fit fewer of either, or use relevance() alone."
         )
     return np.asarray(points.to_dense())
 
@@ -378,8 +378,10 @@ def measure_uncertainty(
     numbers.check_rate("level", level, 0.95)
     if (n := len(X)) < 8:
         raise DataError(f"{n} rows say nothing about their own spread; give at least 8.")
-    rng, subspace, points = numbers.fixed_rng(seed), subspace.leading(COMPONENTS), as_points(X)
-    q, groups, center = subspace.n_components, min(GROUPS, n), bool(np.any(subspace.mean))
+    rng, points = numbers.fixed_rng(seed), as_points(X)
+    subspace = subspace.leading(COMPONENTS)
+    q, center = subspace.n_components, bool(np.any(subspace.mean))
+    groups = min(GROUPS, n)
     group = rng.permutation(n).astype(np.int32) % groups
     index = np.sort(rng.permutation(n)[:SAMPLE])
     w = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
@@ -416,9 +418,12 @@ def measure_uncertainty(
 
 def _intervals(lam: Array, sums: GroupSums, q: int, level: float) -> tuple[Interval, Interval]:
     """Of the q leading variances, and of their shares of the total."""
-    weight, tiny, r = sums.weight, np.finfo(float).tiny, len(lam)
-    trace, lam = sums.total / weight, np.maximum(lam, tiny)
-    top, fourth, (cross, second) = lam[:q], sums.fourth[:r, :q], sums.fourth[r:, :q]
+    weight, r = sums.weight, len(lam)
+    trace = sums.total / weight
+    tiny = np.finfo(float).tiny
+    lam = np.maximum(lam, tiny)
+    top = lam[:q]
+    fourth, (cross, second) = sums.fourth[:r, :q], sums.fourth[r:, :q]
     # Var(mean of z²/λ - 1), and of z²/λ - t/trace, with weights
     square = np.diagonal(fourth) / top**2
     own = square - 2 * second / top + sums.fourth[-1, -1]
