@@ -59,7 +59,7 @@ DATA = {
     "dates": ("x.npy", npy(np.zeros((3, 3), "M8[s]")), ["datetime64"]),
     "pickled objects": ("x.npy", npy(np.array([[object()]]), allow_pickle=True), ["object"]),
     "80 TB": ("x.npy", huge_npy(), ["declares"]),
-    "no numpy file": ("x.npy", b"hello", ["not an .npy"]),
+    "no numpy file": ("x.npy", b"hello", ["not a NumPy array"]),
     "zip bomb": ("x.npz", zip_bomb(), ["MB"]),
     "member that climbs": ("x.npz", climbing_archive(), ["object"]),
     "no zip": ("x.npz", b"hello", ["not a readable .npz"]),

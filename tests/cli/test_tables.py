@@ -111,7 +111,7 @@ def test_data_in_the_place_of_the_model(mercer, model, test, tmp_path):
 
 def test_a_width_for_a_kernel_without_one(mercer, train, tmp_path):
     given = ("--kernel", "linear", "--width", "1", "-o", tmp_path / "m.mercer")
-    mercer.fails("fit", train, *given, status=2, words=["leave --width out"])
+    mercer.fails("fit", train, *given, status=2, words=["no 'width'; it takes no parameters"])
 
 
 def ugly(kind, n=60):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from mercer._base.linalg import square_sums
 from mercer._base.machine import lapack_threads
@@ -18,7 +17,13 @@ from mercer.gram.spot_check import ROWS
 from mercer.kernels import Basis, Kernel
 from mercer.model import ComponentRule, Subspace, from_features
 from mercer.points import Points
-from mercer.solvers.policy import NEGATIVE_LIMIT, noise_floor, refuse_magnitude, refuse_negative
+from mercer.solvers.policy import (
+    NEGATIVE_LIMIT,
+    end_of_spectrum,
+    noise_floor,
+    refuse_magnitude,
+    refuse_negative,
+)
 
 
 @dataclass(frozen=True)
@@ -114,12 +119,8 @@ class Sample:
             return cls(X.take(np.arange(n)), np.ones(n) if weight is None else weight, 1.0)
         if weight is None:
             return cls(X.sample(size, rng), np.full(size, n / size), size / n)
-        return cls.drawn(X.take(weighted_draw(weight, size, rng)), float(weight.sum()))
-
-    @classmethod
-    def drawn(cls, rows: Points, total: float) -> Sample:
-        """Rows that were drawn by their weight."""
-        return cls(rows, np.full(len(rows), total / len(rows)), 0.0)
+        rows = X.take(weighted_draw(weight, size, rng))
+        return cls(rows, np.full(size, weight.sum() / size), 0.0)
 
     def few(self, kernel: Kernel, landmarks: Points) -> Few:
         """Some of the rows, as often as their weight says."""
@@ -129,8 +130,7 @@ class Sample:
         return Few(rows, kernel.exact(rows.rows, landmarks.rows))
 
 
-@dataclass(frozen=True)
-class Few:
+class Few(NamedTuple):
     """A few rows, and their kernel values with the landmarks by the definition, (p, m).
 
     What rounding and the audit both look at.
@@ -209,7 +209,7 @@ def rounding(model: LandmarkModel, few: Few) -> Array:
     features, lam = model.features, model.values
     B = features.basis @ model.vectors
     eps = float(np.finfo(features.working).eps)
-    exact, values = few.exact, features.kernel_values(few.rows)
+    exact, values = few.exact, features.functions.at(few.rows)
     spread = np.sqrt(lam / model.weight)
     # Rounding is as likely up as down, so that terms add like squares. Coefficients B = R v are
     # sums themselves, always in float64.
@@ -248,7 +248,7 @@ def residuals(model: LandmarkModel, sample: Sample) -> tuple[Array, float, float
     """
     features, p = model.features, len(sample.rows)
     rows = sample.rows.cast(np.float64)
-    a = features.kernel_values(rows) @ features.basis
+    a = features.functions.at(rows) @ features.basis
     weight, own = sample.weight, np.maximum(features.own(rows) - square_sums(a), 0)
     outside = _outside(features, rows, a, own)
     Z = (a - model.mean) @ model.vectors
@@ -309,10 +309,5 @@ def _largest_eigenvalue(
         inner = outside @ v.astype(outside.dtype, copy=False) + own * v
         return np.asarray(root * (inner + more))
 
-    A = LinearOperator(outside.shape, matvec=product, dtype=np.float64)
-    start = fixed_rng(0).standard_normal(len(own))
     bound = float((root**2 * own).max())  # the diagonal tells, too
-    with suppress(ArpackNoConvergence):
-        value = eigsh(A, 1, which="LA", tol=1e-2, v0=start, return_eigenvectors=False)
-        bound = max(bound, float(value[0]))
-    return largest * bound
+    return largest * max(bound, end_of_spectrum(product, len(own), "LA", 1e-2, own.dtype) or 0.0)

@@ -14,7 +14,7 @@ from mercer._base.numbers import check_count, fixed_rng
 from mercer._base.registry import by_name
 from mercer._base.types import Array, Rows
 from mercer.exceptions import DataError
-from mercer.gram import Checkpoint, ChunkSums, LandmarkFeatures, sum_features
+from mercer.gram import Checkpoint, LandmarkFeatures, chunk_sums, sum_features
 from mercer.landmarks import Given, KMeans, LandmarkRule
 from mercer.model.model import Model, Report
 from mercer.points import Points
@@ -89,7 +89,11 @@ class Landmarks(Solver):
         started = time.perf_counter()
         check_count("m", self.m)
         problem.points.require_open("solver='landmarks'", "use solver='davidson'")
-        checkpoint = self._open_checkpoint(problem)
+        leading = problem.rule.guess(min(self.m, problem.rank_limit))  # decides about whitening
+        checkpoint = None
+        if self.checkpoint is not None:
+            fingerprint = problem.fingerprint(leading, self.m, describe(self.select))
+            checkpoint = Checkpoint(self.checkpoint, fingerprint)
         # Two streams of random numbers: a resumed fit skips the choice of landmarks.
         seeds = problem.rng.integers(2**63, size=2)
         if checkpoint is not None and checkpoint.seeds is not None:
@@ -100,7 +104,6 @@ class Landmarks(Solver):
             landmarks = self._choose(problem, pool.rows, sample, choosing)
         else:
             landmarks = checkpoint.landmarks
-        leading = problem.rule.guess(min(self.m, problem.rank_limit))
         features = LandmarkFeatures(problem.kernel, landmarks, problem.dtype, leading)
         if checkpoint is not None:
             checkpoint.begin(features.points, seeds, pool)
@@ -137,13 +140,6 @@ class Landmarks(Solver):
         settled = KMeans(steps=SETTLED).select(kernel, rows, m, rng)
         return min(landmarks, settled, key=lambda chosen: _estimated(chosen, problem, sample))
 
-    def _open_checkpoint(self, problem: Problem) -> Checkpoint | None:
-        if self.checkpoint is None:
-            return None
-        leading = problem.rule.guess(min(self.m, problem.rank_limit))  # decides about whitening
-        fingerprint = problem.fingerprint(leading, self.m, describe(self.select))
-        return Checkpoint(self.checkpoint, fingerprint)
-
 
 def _bytes(m: int) -> int:
     """The sums, and blocks of features of m landmarks."""
@@ -162,7 +158,7 @@ def _estimated(landmarks: Rows, problem: Problem, sample: Sample) -> float:
     """The largest error of a component that these landmarks leave, by the sample alone."""
     count = problem.rule.guess(min(len(landmarks), problem.rank_limit))
     features = LandmarkFeatures(problem.kernel, landmarks, problem.dtype, count)
-    sums = ChunkSums(features, sample.weight)(slice(0, len(sample.rows)), sample.rows.rows)
+    sums = chunk_sums(features, sample.weight, slice(None), sample.rows.rows)
     try:
         model = LandmarkModel.of(features, sums, problem.center, problem.n)
     except DataError:  # all rows may vary where those of the sample do not
@@ -218,22 +214,20 @@ def _samples(
     pool = max(20_000, 5 * m)
     # p² kernel values tell the error of n · m: a sixth of them keeps the check short.
     p = int(np.clip(np.sqrt(n * m / 6), FEWEST_CHECKED, MOST_CHECKED))
-    if X.is_here:
-        return X, Sample.draw(X, weight, p, checking)
-    # One pass over the storage for both.
-    if n <= pool + p:
+    if X.is_here or n <= pool + p:
         rows = X.loaded()
         return rows, Sample.draw(rows, weight, p, checking)
+    # One pass over the storage for both.
     if weight is None:
-        both = X.sample(pool + p, choosing)
+        both, total, share = X.sample(pool + p, choosing), float(n), p / n
         apart = checking.permutation(len(both)) < p
-        return both.take(~apart), Sample(both.take(apart), np.full(p, n / p), p / n)
-    index = np.concatenate(
-        [choosing.choice(n, pool, replace=False), weighted_draw(weight, p, checking)]
-    )
-    order = np.argsort(index, kind="stable")
-    both, apart = X.take(index[order]), order >= pool
-    return both.take(~apart), Sample.drawn(both.take(apart), float(weight.sum()))
+    else:
+        index = choosing.choice(n, pool, replace=False)
+        index = np.append(index, weighted_draw(weight, p, checking))
+        order = np.argsort(index, kind="stable")
+        both, total, share = X.take(index[order]), float(weight.sum()), 0.0
+        apart = order >= pool
+    return both.take(~apart), Sample(both.take(apart), np.full(p, total / p), share)
 
 
 def as_landmark_rule(select: Any) -> LandmarkRule:
