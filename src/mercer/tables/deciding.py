@@ -126,6 +126,8 @@ def decide(frame: Frame, name: str, kind: str | None, scale: str, weight: float)
         where = frame.place(int(np.isinf(values).argmax()))
         raise DataError(f"column {name!r} contains infinity in {where}; remove such rows.")
     plain = kind in ("number", "category", "raw")
+    # In an array of whole numbers some may have become one already.
+    rounded |= kind == "category" and values.dtype.kind == "f" and np.abs(present).max() > 2**53
     if rounded and plain:
         raise DataError(f"column {name!r} {_TOO_LONG}; give them as texts, or leave it out.")
     if not plain and (date := _date(name, present, weight, cycles)):
