@@ -139,20 +139,18 @@ class IncrementalKernelPCA(SubspaceEstimator):
         """Resolve the kernel and take the landmarks, from the first chunk."""
         if not 0 < self.forget <= 1 or not 0 <= self.growth < 1:
             settings = f"forget={self.forget!r} and growth={self.growth!r}"
-            raise DataError(
-                f"{settings}: give forget above 0 and up to 1, growth from 0 to below 1."
-            )
+            raise DataError(f"{settings}: forget is above 0 and up to 1, growth from 0 to below 1.")
         kernel = as_kernel(self.kernel)
         require_vectors(kernel, "landmarks", "use KernelPCA, or a kernel of vectors")
-        resolved = kernel.resolve(rows.rows)
-        points = in_range(resolved, rows)
-        refuse_square(resolved, points)
-        rule = as_landmark_rule(self.select)
+        kernel = kernel.resolve(rows.rows)
+        points = in_range(kernel, rows)
+        refuse_square(kernel, points)
         # A growing basis leaves room for what comes later.
         budget = check_count("n_landmarks", self.n_landmarks)
         budget = budget if self.growth == 0 else max(2, budget // 2)
-        landmarks = rule.select(resolved, points.rows, min(budget, len(rows)), self._rng())
-        self._features = LandmarkFeatures(resolved, landmarks, points.dtype)
+        select = as_landmark_rule(self.select).select
+        landmarks = select(kernel, points.rows, min(budget, len(rows)), self._rng())
+        self._features = LandmarkFeatures(kernel, landmarks, points.dtype)
         self._sums = FeatureSums.zero(self._features.size)
         self.n_samples_seen_ = 0
 
@@ -164,8 +162,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
         rows = rows.cast(self._features.dtype)
         if not first:
             self._grow(rows)
-        part = sum_features(self._features, rows)
-        self._sums = self._sums * self.forget + part
+        self._sums = self._sums * self.forget + sum_features(self._features, rows)
         self.n_samples_seen_ += len(rows)
         if solve:
             self._update(started)
@@ -176,11 +173,10 @@ class IncrementalKernelPCA(SubspaceEstimator):
         if self.growth == 0 or room <= 0:
             return
         new = missed(old, rows, self.growth, room)
-        if not len(new):
-            return
-        landmarks = old.points.joined(new).rows
-        self._features = LandmarkFeatures(old.kernel, landmarks, old.dtype)
-        self._sums = carried(self._sums, old, self._features)
+        if len(new):
+            landmarks = old.points.joined(new).rows
+            self._features = LandmarkFeatures(old.kernel, landmarks, old.dtype)
+            self._sums = carried(self._sums, old, self._features)
 
     def _update(self, started: float) -> None:
         model = LandmarkModel.of(self._features, self._sums, True, self.n_samples_seen_)

@@ -165,10 +165,9 @@ def relevance_of(
     """Relevance at rows that have been checked, or at the support points; never as a frame."""
     subspace = model_of(model).subspace
     rows, weight = _given_rows(rows, sample_weight) or support_rows(subspace)
-    names = names_of(model)  # of the entries of a vector, where the model is one of tables
-    return measure_relevance(
-        subspace, rows, unit=unit, weight=weight, names=names, max_rows=max_rows
-    )
+    more: Any = {"weight": weight, "max_rows": max_rows}
+    # Names are those of the entries of a vector, where the model is one of tables.
+    return measure_relevance(subspace, rows, unit=unit, names=names_of(model), **more)
 
 
 def _warn_of_one(result: Relevance) -> None:

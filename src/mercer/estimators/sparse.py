@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import KW_ONLY, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -12,7 +12,7 @@ from mercer._base.config import with_parameters
 from mercer._base.machine import blas_limited
 from mercer._base.types import Array, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_rows
-from mercer.estimators.base import Capabilities
+from mercer.estimators.base import OF_COLUMNS, Capabilities, take_over
 from mercer.estimators.door import verb
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.subspace import SubspaceEstimator
@@ -211,9 +211,8 @@ class SparseKernelPCA(SubspaceEstimator):
         if noise is not None:
             numbers.check_positive("noise", noise, instead=" (σ, not σ²), or None")
         if m is not None and noise is not None and not isinstance(solver, Centres):
-            raise DataError(
-                f"n_kernels={m} and noise={noise:g} answer the same question; give one of them."
-            )
+            both = f"n_kernels={m} and noise={noise:g}"
+            raise DataError(f"{both} answer the same question; give one of them.")
 
     def _announce(self, chosen: Selection, values: Array, rows: KernelRows) -> None:
         """Warnings about what was found; ``values`` are the variances of the data in the span."""
@@ -227,12 +226,9 @@ class SparseKernelPCA(SubspaceEstimator):
 
     def _keep(self, chosen: Selection, fits: int) -> None:
         """What is known of the kernels."""
-        self.support_indices_ = chosen.indices
-        self.weights_ = chosen.weights
+        self.support_indices_, self.weights_ = chosen.indices, chosen.weights
         self.noise_ = float(np.sqrt(chosen.variance))
-        self.log_likelihood_ = chosen.log_likelihood
-        self.kkt_ = chosen.kkt
-        self.n_fits_ = fits
+        self.log_likelihood_, self.kkt_, self.n_fits_ = chosen.log_likelihood, chosen.kkt, fits
 
 
 def report_of(
@@ -326,26 +322,15 @@ def compress(
         return _compressed(model_of(model), small, cosines, report, started), chosen, fits
 
     best, chosen, fits = max(map(kept, ways), key=lambda way: way[0].eigenvalues.sum())
-    _warn_if_fewer(big, len(chosen))
-    result = SparseKernelPCA(
-        n_kernels=len(chosen),
-        n_components=best.subspace.n_components,
-        kernel=model.kernel_,
-        solver=solver,
-        preimage=model.preimage,
-    )
-    result._keep(chosen, fits)
-    seen = {"n_features_in_", "feature_names_in_", "_data_fingerprint"} & set(vars(model))
-    vars(result).update({name: vars(model)[name] for name in seen})
-    result._set_model(best)
-    return result
-
-
-def _warn_if_fewer(big: Subspace, m: int) -> None:
-    """Kernels express no more directions than there are kernels."""
-    if big.n_components > m:
+    if big.n_components > (m := len(chosen)):  # they express no more directions than they are
         few = f"{m} kernels span only {m} of the {big.n_components} components; kept {m}."
         warn(f"{few} Ask for more kernels to keep all.", RankWarning)
+    like: Any = {"kernel": model.kernel_, "preimage": model.preimage, "solver": solver}
+    result = SparseKernelPCA(m, n_components=best.subspace.n_components, **like)
+    result._keep(chosen, fits)
+    take_over(result, model, *OF_COLUMNS, "_data_fingerprint")
+    result._set_model(best)
+    return result
 
 
 def _compressed(

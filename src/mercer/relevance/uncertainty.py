@@ -137,7 +137,7 @@ class GroupSums(linalg.Sums):
         The axes come from many rows already, so that what is left to turn is tiny, except between
         directions of one variance, where these moments hardly differ.
         """
-        turn = block_diag(axes, 1)
+        turn = block_diag(axes, [[1.0]])
         moments = np.einsum("grs,ri,sj->gij", self.moments, turn, turn, optimize=True)
         return replace(self, moments=moments)
 
@@ -244,9 +244,8 @@ class Uncertainty:
     @property
     def neighbours(self) -> list[tuple[int, ...]]:
         """For each component those, counted from 0, into which a tenth or more of it turns."""
-        q = len(self.angle)
-        away = self.mixing[:, :q] * (1 - np.eye(q))
-        return [tuple(int(i) for i in np.flatnonzero(row >= 0.1)) for row in away]
+        away = self.mixing[:, : len(self.angle)] * (1 - np.eye(len(self.angle)))
+        return [tuple(np.flatnonzero(row >= 0.1).tolist()) for row in away]
 
     @property
     def noise(self) -> Array:
@@ -257,20 +256,18 @@ class Uncertainty:
     def advice(self) -> list[str]:
         """In words: which components are stable, which mix, and which are noise."""
         q, noise = len(self.angle), np.flatnonzero(self.noise)
-        samples = f"{self.level:.0%} of samples of {self.n_rows:,} rows"
+        samples, angle = f"{self.level:.0%} of samples of {self.n_rows:,} rows", self.subspace_angle
         turn = f"in {samples} they turn by less than 45 degrees."
         lines = [f"{self.n_stable} of {q} components are stable: {turn}"]
-        lines += [
-            f"Components {listed(group)} are not distinguishable from each other: their variances "
-            "are close, and sampling turns them into each other. Interpret them as one."
-            for group in self._mixing_groups()
-        ]
+        for group in self._mixing_groups():
+            alike = f"Components {listed(group)} are not distinguishable from each other"
+            why = "their variances are close, and sampling turns them into each other"
+            lines.append(f"{alike}: {why}. Interpret them as one.")
         if noise.size:
             some = f"Component{'s' * (noise.size > 1)} {listed(noise)}"
             why = "sampling replaces most of it by directions that the model has left out."
             lines.append(f"{some} cannot be distinguished from noise: {why}")
-        angle = f"{self.subspace_angle:.0f} degrees ({self.level:.0%})"
-        return [*lines, f"All {q} together turn by at most {angle}."]
+        return [*lines, f"All {q} together turn by at most {angle:.0f} degrees ({self.level:.0%})."]
 
     def _mixing_groups(self) -> list[Array]:
         """Components that turn into each other, joined; stable ones and noise left out."""
@@ -378,8 +375,7 @@ def measure_uncertainty(
     array([ True, False, False])
     """
     require_variables(subspace, "matter")
-    if not 0 < level < 1:
-        raise DataError(f"level={level!r} must lie between 0 and 1; 0.95 is usual.")
+    numbers.check_rate("level", level, 0.95)
     if (n := len(X)) < 8:
         raise DataError(f"{n} rows say nothing about their own spread; give at least 8.")
     rng, subspace, points = numbers.fixed_rng(seed), subspace.leading(COMPONENTS), as_points(X)

@@ -48,7 +48,7 @@ def _forwarded(owner: type, name: str) -> Any:
         inner = getattr(self._inner(name), name)
         call = inspect.signature(inner).bind_partial(*args, **options)
         # A method of another library takes rows first, and its result is left as it is.
-        others = Verb("rows", None, next(iter(call.signature.parameters), ""), 0)
+        others = Verb("rows", None, next(iter(call.signature.parameters), ""))
         declared: Verb = getattr(inner, "verb", others)
         X = self._encode(declared, call.arguments)
         return self._decoded(declared, inner(*call.args, **call.kwargs), X)
