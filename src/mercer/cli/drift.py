@@ -40,14 +40,14 @@ def drift(
     Prints the p-value of each file, and which columns have moved most. For pipelines: the exit
     status is 6 if a batch has drifted, and 0 if none has.
     """
-    from mercer.novelty.drift import adjusted
+    from scipy.stats import false_discovery_control
 
     fitted = load_model(model, "test")
     inner = learnt.of_vectors(fitted)
     level = inner.level if level is None else level
     with console.progress():
         batches = [_compared(fitted, inner, path, reading) for path in data]
-    rates = adjusted([facts["p_value"] for facts in batches])
+    rates = false_discovery_control([facts["p_value"] for facts in batches])
     for facts, rate in zip(batches, rates.tolist(), strict=True):
         facts |= {"adjusted": rate, "drifted": rate <= level}
     drifted = sum(facts["drifted"] for facts in batches)
