@@ -109,7 +109,8 @@ def report_fit(
     facts = _facts_of_fit(model, rows, target, started, encoder) | dict(more or {})
     if not as_json(facts):
         report = {"data": f"{size_of(*rows.shape, encoder)} ({facts['dtype']})"}
-        report |= _lines_of_fit(facts) | dict(model_of(model).report._table().rows)
+        own: Any = model_of(model).report._table().rows
+        report |= _lines_of_fit(facts) | dict(own)
         summary(f"{facts['model']} → {target}", report | _last_lines(facts) | lines)
 
 

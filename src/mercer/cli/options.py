@@ -143,9 +143,10 @@ def _flat(takes: Iterable[_Declared]) -> Iterator[_Declared]:
 
 def _made(name: str, kind: Any, values: Mapping[str, Any]) -> Any:
     """The value of a parameter, or the record that is made of several."""
-    if not is_dataclass(kind):
-        return values[name]
-    return kind(**{part: _made(part, its, values) for part, its, _ in _parts_of(kind)})
+    if is_dataclass(kind):
+        make: Any = kind
+        return make(**{part: _made(part, its, values) for part, its, _ in _parts_of(kind)})
+    return values[name]
 
 
 def _parameter(name: str, annotation: Any, declared: Any) -> click.Parameter:

@@ -275,8 +275,8 @@ def sample(
         made = mercer.io.Table(mercer.io.MemoryRows(np.asarray(rows), names))
     # There is no room for a column of classes among pure numbers, nor beside images.
     if one_class is not None and kind not in ("", ".npy", ".zarr"):
-        label = replace(made, beside={"label": np.full(count, one_class)}).beside_of(made.names)
-        made = replace(made, beside={**made.beside, **label})
+        column = replace(made, beside={"label": np.full(count, one_class)}).beside_of(made.names)
+        made = replace(made, beside={**made.beside, **column})
     tables.write_output(output, made)
     alike = {} if output.path is None else likeness(fitted, one_class, seed, count)
     tables.report(output, f"{count:,} new rows", rows=count, columns=len(made.names), **alike)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, takewhile
 from pathlib import Path
-from shlex import quote
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
@@ -287,6 +286,8 @@ def _is_title(fields: Sequence[str]) -> bool:
 
 def _anew(path: Path, ending: str = ".new.csv") -> str:
     """``FILE > NEW`` for a shell."""
+    from shlex import quote  # of no use but here
+
     return f"{quote(str(path))} > {quote(str(path.with_suffix(ending)))}"
 
 
