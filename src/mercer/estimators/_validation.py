@@ -84,7 +84,6 @@ def remember_data(estimator: Estimator, points: Points, *, more: bool = False) -
 def _check_table(
     estimator: Estimator, X: RowsLike, kernel: Kernel, reset: bool, allow_nan: bool
 ) -> Any:
-    """Rows that are in memory."""
     if kernel.takes_objects and not _is_numeric_table(X):
         return _check_objects(X)
     if isinstance(X, Points):  # an estimator that wraps ours hands on what it has checked
@@ -346,8 +345,9 @@ def _is_numeric_table(X: RowsLike) -> bool:
     return issparse(X) or (getattr(X, "ndim", 0) == 2 and np.asarray(X).dtype.kind in "fiub")
 
 
-def _check_objects(X: Any) -> Sequence[Any]:
-    if not isinstance(X, Sized) or isinstance(X, str | bytes):
+def _check_objects(X: RowsLike) -> Sequence[Any]:
+    has_rows = isinstance(X, Sized) and not isinstance(X, str | bytes)
+    if not has_rows:
         raise DataError(f"expected a sequence of objects, not {type(X).__name__}; give a list.")
     if len(X) == 0:
         raise DataError("there are 0 rows; give at least 2.")
