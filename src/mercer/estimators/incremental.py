@@ -182,11 +182,12 @@ class IncrementalKernelPCA(SubspaceEstimator):
         kernel, points = self._features.kernel, self._features.points
         some = points.take(slice(None, None, -(-len(points) // ROWS)))
         few = Few(some, kernel.exact(some.rows, points.rows))
-        model, rounded = counted(model, as_rule(self.n_components), few)
+        model = counted(model, as_rule(self.n_components), few)
         outside = model.unexplained + model.unexplained_error
         # What lies outside the span bounds each error: |A - PAP| <= its trace.
-        error = float((outside * model.trace + model.excess) / model.values[-1] + rounded.max())
+        missed = (outside * model.trace + model.excess) / model.values[-1]
+        error = float(missed + model.rounded.max())
         chunks, needed = f"{self.n_samples_seen_} rows in chunks", 3 * 8 * self._features.size**2
         name, seconds = type(self).__name__, time.perf_counter() - started
         report = Report(name, chunks, 1, seconds, estimated_error=error, bytes=needed)
-        self._set_model(audited_model(model, few, rounded, None, report))
+        self._set_model(audited_model(model, few, None, report))

@@ -7,14 +7,13 @@ numbers say in how far they are true.
 from typing import Any
 
 import numpy as np
-from sklearn.decomposition import FastICA
+from sklearn.decomposition import PCA, FastICA
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from mercer import KernelPCA
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, Axes
-from mercer.alternatives._base import leading_axes
 from mercer.kernels import Gaussian, Precomputed
 from mercer.papers import item
 from mercer.papers.item import INK, PALE, Result, Setting, drawing, on_circle, result
@@ -28,9 +27,8 @@ RINGS_KERNEL = Gaussian(sigma=1.5)
 
 def linear_pca(X: Array) -> tuple[Array, Array, Array]:
     """Directions as rows, their shares of the variance, and the scores, (n, d)."""
-    around = X - X.mean(axis=0)
-    axes, s = leading_axes(around, X.shape[1])
-    return axes, s**2 / (s**2).sum(), around @ axes.T
+    pca = PCA().fit(X)
+    return pca.components_, pca.explained_variance_ratio_, pca.transform(X)
 
 
 def angle_between(a: Array, b: Array) -> float:

@@ -137,9 +137,8 @@ class Check:
         """The bars in words."""
         if self.low == self.high:
             return f"= {self.low:.4g}"
-        low = "" if self.low == -np.inf else f"≥ {self.low:.4g}"
-        high = "" if self.high == np.inf else f"≤ {self.high:.4g}"
-        return ", ".join(filter(None, (low, high)))
+        bars = {"≥": self.low, "≤": self.high}
+        return ", ".join(f"{sign} {bar:.4g}" for sign, bar in bars.items() if np.isfinite(bar))
 
     @property
     def row(self) -> dict[str, Any]:
@@ -200,15 +199,13 @@ class Result:
         differs, because b is 2, above 1
         """
         faults = [check.fault for check in self.checks if not check.holds]
-        if self.stands_in:
-            kept = f"{len(self.checks) - len(faults)} of {len(self.checks)}"
-            return Verdict(False, f"{self.stands_in}; {kept} checks hold all the same")
-        if faults:
-            rest = f", and {len(faults) - NAMED} more" if len(faults) > NAMED else ""
-            return Verdict(False, "; ".join(faults[:NAMED]) + rest)
-        if not self.checks:
-            return Verdict(False, "nothing was checked")
         count = len(self.checks)
+        if self.stands_in:
+            kept = f"{count - len(faults)} of {count} checks hold all the same"
+            return Verdict(False, f"{self.stands_in}; {kept}")
+        if faults or not count:
+            rest = f", and {len(faults) - NAMED} more" if len(faults) > NAMED else ""
+            return Verdict(False, "; ".join(faults[:NAMED]) + rest or "nothing was checked")
         return Verdict(True, "the one check holds" if count == 1 else f"all {count} checks hold")
 
 

@@ -143,9 +143,8 @@ def run_figure3(setting: Setting) -> Result:
     @drawing((11.5, 1.7))
     def draw(ax: Axes) -> None:
         tiles = np.concatenate([ways[:, :, digit], np.tile(test[digit], (2, 1, 1))], axis=1)
-        names = {"row_labels": ["linear PCA", "kernel PCA"]}
-        names["column_labels"] = [*map(str, range(1, 21)), "digit"]
-        show_tiles(ax, tiles, SHAPE, limits=(-1, 1), **names)
+        names, above = ["linear PCA", "kernel PCA"], [*range(1, 21), "digit"]
+        show_tiles(ax, tiles, SHAPE, limits=(-1, 1), row_labels=names, column_labels=above)
         place: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "ha": "center", "va": "top"}
         place |= {"textcoords": "offset points", "annotation_clip": False, "fontsize": 8}
         for at, value in zip(ax.get_xticks(), of_shown, strict=False):
@@ -224,7 +223,7 @@ def run_figure4(setting: Setting) -> Result:
     every = [rows for rows, _ in studies]
     numbers = [{**r, "seed": seed} for seed, rows in zip(seeds, every, strict=True) for r in rows]
 
-    gauss, speckle, twice = NOISES
+    gauss, speckle, _ = NOISES
 
     def median(noise: str, what: str, method: str = "kernel") -> float:
         return float(np.median([factors(rows, noise, method)[what] for rows in every]))
@@ -246,18 +245,11 @@ def run_figure4(setting: Setting) -> Result:
         ax.legend(frameon=False, fontsize=8)
         panel(ax, yscale="log", xlabel="number of components n", ylabel="mean squared error")
 
-    matched = "best/best", "kernel, noise matched"
-    found = {
-        "gauss": median(gauss, "best/best"),
-        "gauss_linear": median(gauss, "n linear"),
-        "gauss_kernel": median(gauss, "n kernel"),
-        "equal": median(gauss, "largest same n"),
-        "speckle": median(speckle, "best/best"),
-        "speckle_linear": median(speckle, "n linear"),
-        "speckle_kernel": median(speckle, "n kernel"),
-        "gauss_matched": median(gauss, *matched),
-        "speckle_matched": median(speckle, *matched),
-        "twice_matched": median(twice, *matched),
-    }
+    found = {"equal": median(gauss, "largest same n")}
+    for name, noise in (("gauss", gauss), ("speckle", speckle)):
+        found[name] = median(noise, "best/best")
+        found |= {f"{name}_{way}": median(noise, f"n {way}") for way in ("linear", "kernel")}
+    for name, noise in zip(("gauss", "speckle", "twice"), NOISES, strict=True):
+        found[f"{name}_matched"] = median(noise, "best/best", "kernel, noise matched")
     said = _said(data, seeds=len(seeds), n=", ".join(map(str, COUNTS)))
     return result("mika1999/figure4", numbers, draw, found, **said)

@@ -262,8 +262,7 @@ class Vectors(Numbers):
     def for_products(self, origin: Any, dtype: Precision) -> Packed:  # noqa: ARG002
         """Rows ready for tiles of dot products, which :func:`dot_products` fills."""
         with np.errstate(over="ignore"):  # the tile tells of it
-            rows: Array = self.rows.astype(dtype or self.rows.dtype, copy=False)
-        return rows
+            return self.rows.astype(dtype or self.rows.dtype, copy=False)
 
     def for_distances(self, origin: Any, dtype: Precision, length: float) -> Any:
         """Rows in units of a length, ready for tiles that their ``negative_squares`` fills."""

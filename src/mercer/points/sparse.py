@@ -222,8 +222,10 @@ class SparseRows(Numbers):
     def unit(self, dtype: Precision = None) -> SparseRows:  # noqa: ARG002
         """Rows divided by their lengths, in float64; zeros stay zeros."""
         data, row = self.data.astype(np.float64), self.row_numbers()
-        largest = abs(self.with_data(data).to_scipy()).max(axis=1).toarray().ravel()
-        scaled = data / largest[row]
+        # Of the rows with entries alone: SciPy's own largest ones take twice the time.
+        filled = self.is_filled()
+        largest = np.maximum.reduceat(np.abs(data), self.indptr[:-1][filled]) if len(data) else data
+        scaled = data / np.repeat(largest, np.diff(self.indptr)[filled])
         norm = np.sqrt(self.row_sums(scaled * scaled))
         return self.with_data(scaled / norm[row])
 
