@@ -52,6 +52,16 @@ def test_rows_are_those_of_the_plain_file(kind, tmp_path, rng):
 
 
 @pytest.mark.parametrize("kind", OPEN)
+@pytest.mark.parametrize("text", ["1", "1\n", "1,2", "\ufeff1,2", "\ufeffa\n5\n"])
+def test_a_file_of_a_few_bytes(kind, text, tmp_path):
+    path = tmp_path / f"x.csv{kind}"
+    with OPEN[kind](path, "wt", encoding="utf-8") as file:
+        file.write(text)
+    (tmp_path / "x.csv").write_text(text, encoding="utf-8")
+    assert_array_equal(open_rows(path)[:], open_rows(tmp_path / "x.csv")[:])
+
+
+@pytest.mark.parametrize("kind", OPEN)
 def test_what_is_wrong_is_said_with_its_line(kind, tmp_path, rng):
     path = tmp_path / f"x.csv{kind}"
     with OPEN[kind](path, "wt") as file:
@@ -81,13 +91,14 @@ def test_a_place_in_a_zst_file_is_found_by_unpacking(tmp_path, rng):
     with pyarrow.CompressedOutputStream(str(path), "zstd") as file:
         file.write(content)
     with open_plain(path) as file:
-        for place in (2_500_000, 10, 0, 2_999_990):
+        for place in (0, 10, 2_500_000, 2_999_990):
             assert file.seek(place) == place
             assert file.read(1000) == content[place : place + 1000]
             assert file.tell() == min(place + 1000, len(content))
         assert file.seek(4_000_000) == len(content)
-        with pytest.raises(io.UnsupportedOperation):
-            file.seek(-5, io.SEEK_END)
+        for place in ((10, io.SEEK_SET), (-5, io.SEEK_END)):
+            with pytest.raises(io.UnsupportedOperation):
+                file.seek(*place)
 
 
 @pytest.mark.parametrize("kind", OPEN)

@@ -155,13 +155,13 @@ def test_forged_and_foreign_npy_files(tmp_path):
     with pytest.raises(DataError, match=r"shape \(5,\)"):
         open_rows(tmp_path / "flat.npy")
     (tmp_path / "text.npy").write_text("not an array")
-    with pytest.raises(DataError, match=r"not an \.npy array"):
+    with pytest.raises(DataError, match="not a NumPy array"):
         open_rows(tmp_path / "text.npy")
 
 
 def test_npz_archives_are_looked_at_first(tmp_path, monkeypatch):
     np.savez(tmp_path / "two.npz", a=np.zeros((3, 2)), b=np.ones((3, 2)))
-    with pytest.raises(DataError, match="holds a, b"):
+    with pytest.raises(DataError, match="holds 'a', 'b'"):
         open_rows(tmp_path / "two.npz")
     assert open_rows(tmp_path / "two.npz", array="b")[:].sum() == 6
     np.savez_compressed(tmp_path / "bomb.npz", X=np.zeros((200_000, 10)))
@@ -302,7 +302,7 @@ def test_a_million_columns_are_refused_with_the_limit(tmp_path):
     line = ",".join(f"x{j}" for j in range(10**6))
     path.write_text(line + "\n" + ",".join(["1.5"] * 10**6) + "\n")
     for opener in (open_rows, open_table, open_encoded, read_table):
-        with pytest.raises(DataError, match=r"1,000,000 columns.* at most 200,000 .* \.npy"):
+        with pytest.raises(DataError, match=r"1,000,000 columns.* at most 200,000.* \.npy"):
             opener(path)
 
 

@@ -92,7 +92,7 @@ def test_every_estimator(model):
         ({"data": ID, "kernel": {"name": "linear", "length": 1.0}}, "length"),
         ({"data": ID, "kernel": {"name": "gaussian", "length": 10**400}}, "number"),
         ({"data": ID, "center": 1}, "center"),
-        ({"data": ID + "\n"}, "id"),
+        ({"data": [ID]}, "data"),
     ],
 )
 def test_what_is_refused(given, word):
@@ -252,7 +252,7 @@ def test_what_is_used_stays(tmp_path):
     rows = store.new("x.csv")
     for _ in range(2 * MOST_ITEMS):
         assert store.get(rows.id) is rows
-        store.result("x.csv")
+        store.add("x.csv", "model.mercer")
 
 
 def test_the_oldest_go_first(tmp_path):

@@ -122,7 +122,7 @@ def test_many_rows_hide_the_noise_no_better_than_few():
 def test_signs_are_no_stream_that_rows_are_drawn_by():
     """A probe that knows the noise is no probe: [1, 0] is the stream of 1, which users take."""
     rows = np.random.default_rng(0).uniform(size=(40, 2))
-    signs = Probes.of(rows, noise_of(rows, 0.1))._signs((0, 0))
+    signs = Probes.of(rows, noise_of(rows, 0.1))._signs(0)
     for seed in range(100):
         drawn = np.random.default_rng(seed).choice(np.array([-1, 1], dtype=np.int8), rows.shape)
         assert not np.array_equal(signs, drawn)
@@ -241,9 +241,7 @@ def test_probes_of_few_columns_are_balanced(d):
     """Signs of two columns of a row agree in half of the probes, so that their slopes cancel."""
     rows = np.random.default_rng(0).standard_normal((200, d))
     probes = Probes.of(rows, noise_of(rows, 0.1))
-    signs = np.stack(
-        [probes._signs((s, k)) for s in range(TRIALS) for k in probes._numbers]
-    ).astype(float)
+    signs = np.stack([probes._signs(k) for k in range(TRIALS * probes.count)]).astype(float)
     products = np.einsum("pni,pnj->nij", signs, signs)
     assert np.array_equal(products, np.broadcast_to(len(signs) * np.eye(d), products.shape))
 
@@ -325,7 +323,7 @@ def test_tune_on_noisy_rows():
     assert ((learnt.denoise(noisy) - clean) ** 2).sum() > (
         (model.denoise(noisy) - clean) ** 2
     ).sum()
-    with pytest.raises(DataError, match="rows='dirty'; give 'auto', 'noisy' or 'clean'"):
+    with pytest.raises(DataError, match="rows='dirty' .* give one of 'auto', 'noisy', 'clean'"):
         KernelPCA().tune(noisy, rows="dirty")
 
 
@@ -403,7 +401,12 @@ def test_hidden_entries_find_a_good_candidate_and_find_out_what_keeps_noise():
     clean = waves(200)
     noisy = clean + 0.4 * np.random.default_rng(1).standard_normal(clean.shape)
     kernels = kernels_around("gaussian", noisy, (0.5, 1.0))
-    cells = Cells(KernelPCA(random_state=0), BlindSpots(noisy).trials, [2, 4, 8, 64], kernels)
+    cells = Cells(
+        KernelPCA(random_state=0),
+        [spots.errors for spots in BlindSpots.of(noisy)],
+        [2, 4, 8, 64],
+        kernels,
+    )
     cells.fill()
     said = [value for *_, value in cells.table()]
     true = [true_error("auto", clean, noisy, kernel, q) for kernel, q, _ in cells.table()]
@@ -415,8 +418,8 @@ def test_hidden_entries_find_a_good_candidate_and_find_out_what_keeps_noise():
 def test_what_was_hidden_is_not_seen():
     """Whatever stood in a hidden entry, what is filled in is the same."""
     noisy = waves(60) + 0.1 * np.random.default_rng(1).standard_normal((60, 24))
-    first = BlindSpots(noisy).hidden[0]
-    other = BlindSpots(np.where(first.where, 5.0, noisy)).hidden[0]
+    first = BlindSpots.of(noisy)[0]
+    other = BlindSpots.of(np.where(first.where, 5.0, noisy))[0]
     assert np.array_equal(first.rows, other.rows)
     assert np.array_equal(np.where(first.where, 0, noisy), np.where(first.where, 0, first.rows))
     assert first.rows[first.where].std() == pytest.approx(noisy[first.where].std(), rel=0.2)

@@ -64,3 +64,11 @@ def test_values_of_other_kinds_are_named(values, words):
 def test_a_series_is_neither_a_row_nor_a_column():
     with pytest.raises(DataError, match=r"one row is table.iloc\[\[0\]\]"):
         take_apart(pd.Series([1.0, 2.0]))
+
+
+def test_masked_arrays_are_refused():
+    """Their masks were lost: what was hidden counted as any other value."""
+    hidden = np.ma.masked_array([[1.0, 2.0], [1e9, 4.0]], mask=[[0, 0], [1, 0]])
+    for table in (hidden, {"a": hidden[:, 0], "b": [1.0, 2.0]}):
+        with pytest.raises(DataError, match="masked arrays are not accepted"):
+            take_apart(table)

@@ -106,6 +106,14 @@ def test_rows_of_which_nothing_is_known(birds):
         TableModel(missing="mean").fit(birds)
 
 
+def test_a_tuned_model_knows_its_incomplete_table(birds):
+    """It knew the values that were drawn for it, which are others at the next look."""
+    fitted = TableModel(KernelPCA(3)).fit(birds)
+    tuned = TableModel(KernelPCA(3)).tune(birds, noise=0.5, rows="clean")
+    for one, other in ((fitted, tuned), (fitted.model_, tuned.model_)):
+        assert one._data_fingerprint["sha256"] == other._data_fingerprint["sha256"]
+
+
 def test_a_detector_has_its_wrapper_named():
     with pytest.raises(TypeError, match=r"TableModel\(KernelNovelty\(\.\.\.\)\), which fills"):
         MissingKernelPCA(KernelNovelty()).fit(np.eye(5))

@@ -7,6 +7,7 @@ new kernel, solver or estimator is its own file and one line.
 
 import re
 import warnings
+from collections.abc import Iterable
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -14,59 +15,57 @@ from types import ModuleType
 from typing import Any
 
 
-def _named(*places: str) -> dict[str, str]:
-    """Name → place, of ``"module:name"``, or of all names in ``"module:one two three"``."""
-    parts = (place.partition(":") for place in places)
-    return {name: f"{module}:{name}" for module, _, names in parts for name in names.split()}
+def _places(package: str, *texts: str) -> list[str]:
+    """``"mercer.package.module:Class"`` of each class in texts ``"module:Class Class"``.
+
+    Classes without a module are each in the one of their name: ``FixedPoint`` in ``fixed_point``.
+    """
+    parts = (text.rpartition(":") for text in texts)
+    return [
+        f"mercer.{package}.{module or _spelled(name)}:{name}"
+        for module, _, names in parts
+        for name in names.split()
+    ]
 
 
-def _spelled(*places: str) -> dict[str, str]:
+def _spelled(name: str) -> str:
+    return re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+def _named(package: str, *texts: str) -> dict[str, str]:
+    """Name → place."""
+    return {place.rpartition(":")[2]: place for place in _places(package, *texts)}
+
+
+def _strategies(package: str, *texts: str) -> dict[str, str]:
     """The same by the names that are arguments: ``"fixed_point"`` for ``FixedPoint``."""
-    classes = _named(*places).items()
-    return {re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower(): place for name, place in classes}
+    return {_spelled(name): place for name, place in _named(package, *texts).items()}
 
 
 #: Names that are arguments: ``kernel="gaussian"``.
-KERNELS = _spelled(
-    "mercer.kernels.radial:Gaussian",
-    "mercer.kernels.histogram:Laplacian",
-    "mercer.kernels.radial:Matern RationalQuadratic Cauchy",
-    "mercer.kernels.dot_product:Linear Polynomial Sigmoid Cosine",
-    "mercer.kernels.histogram:Chi2",
-    "mercer.kernels.adapters:Precomputed",
+KERNELS = _strategies(
+    "kernels",
+    "radial:Gaussian",
+    "histogram:Laplacian",
+    "radial:Matern RationalQuadratic Cauchy",
+    "dot_product:Linear Polynomial Sigmoid",
+    "composite:Cosine",
+    "histogram:Chi2",
+    "adapters:Precomputed",
 )
-SOLVERS = _spelled(
-    "mercer.solvers.auto:Auto",
-    "mercer.solvers.dense:Dense",
-    "mercer.solvers.lanczos:Lanczos",
-    "mercer.solvers.davidson:Davidson",
-    "mercer.solvers.landmarks:Landmarks",
+SOLVERS = _strategies("solvers", "Auto Dense Lanczos Davidson Landmarks")
+LANDMARK_RULES = _strategies("landmarks", "KMeans RPCholesky", "base:Uniform")
+PREIMAGES = _strategies(
+    "preimage",
+    "Auto FixedPoint Gradient Distances Ridge Smoother",
+    "distances:InverseDot",
+    "Nearest Combination Shrunk",
 )
-LANDMARK_RULES = _spelled(
-    "mercer.landmarks.kmeans:KMeans",
-    "mercer.landmarks.rpcholesky:RPCholesky",
-    "mercer.landmarks.base:Uniform",
-)
-PREIMAGES = _spelled(
-    "mercer.preimage.auto:Auto",
-    "mercer.preimage.fixed_point:FixedPoint",
-    "mercer.preimage.gradient:Gradient",
-    "mercer.preimage.distances:Distances",
-    "mercer.preimage.ridge:Ridge",
-    "mercer.preimage.smoother:Smoother",
-    "mercer.preimage.distances:InverseDot",
-    "mercer.preimage.nearest:Nearest",
-    "mercer.preimage.combination:Combination",
-    "mercer.preimage.shrunk:Shrunk",
-)
-SPARSE_SOLVERS = _spelled(
-    "mercer.sparse.column_generation:Auto",
-    "mercer.sparse.pool:Greedy",
-    "mercer.sparse.column_generation:ColumnGeneration",
-    "mercer.sparse.pool:EM Fast MM",
+SPARSE_SOLVERS = _strategies(
+    "sparse", "column_generation:Auto", "pool:Greedy", "ColumnGeneration", "pool:EM Fast MM"
 ) | {"kmeans": "mercer.sparse.pool:Centres"}
-DENSITIES = _spelled("mercer.generative.densities:Local Interpolate KDE Mixture Normal")
-LOSSES = _spelled("mercer.robust.reweight:Hampel Tukey")
+DENSITIES = _strategies("generative", "densities:Local Interpolate KDE Mixture Normal")
+LOSSES = _strategies("robust", "reweight:Hampel Tukey")
 CALIBRATIONS = {
     "auto": "mercer.novelty.calibration:CrossFit",
     "cross": "mercer.novelty.calibration:CrossFit",
@@ -74,15 +73,16 @@ CALIBRATIONS = {
 }
 
 ESTIMATORS = _named(
-    "mercer.estimators.kernel_pca:KernelPCA",
-    "mercer.estimators.novelty:KernelNovelty",
-    "mercer.estimators.generative:GenerativeKernelPCA",
-    "mercer.estimators.sparse:SparseKernelPCA",
-    "mercer.estimators.incremental:IncrementalKernelPCA",
-    "mercer.estimators.wrapping:MissingKernelPCA ReweightedKernelPCA",
-    "mercer.estimators.rkm:DeepGenerativeKernelPCA RKMClassifier RKMRegressor",
-    "mercer.estimators.maps:MapModel",
-    "mercer.estimators.drift:KernelDrift",
+    "estimators",
+    "KernelPCA",
+    "novelty:KernelNovelty",
+    "generative:GenerativeKernelPCA",
+    "sparse:SparseKernelPCA",
+    "incremental:IncrementalKernelPCA",
+    "wrapping:MissingKernelPCA ReweightedKernelPCA",
+    "rkm:DeepGenerativeKernelPCA RKMClassifier RKMRegressor",
+    "maps:MapModel",
+    "drift:KernelDrift",
 )
 #: Estimators as ``mercer fit --model`` and the page call them.
 MODELS = {
@@ -94,82 +94,65 @@ MODELS = {
     "robust": ESTIMATORS["ReweightedKernelPCA"],
 }
 #: Functions of the estimators' package.
-FUNCTIONS = _named("mercer.estimators.base:load", "mercer.estimators.sparse:compress")
+FUNCTIONS = _named("estimators", "base:load", "sparse:compress")
 #: What ``import mercer`` has. Loaded on first use: nobody waits for what they do not need.
 PUBLIC = {
     **ESTIMATORS,
     **FUNCTIONS,
-    **_named(
-        "mercer.model.rank:ParallelAnalysis",
-        "mercer.model.subspace:Subspace",
-        "mercer.tables.encoder:TableEncoder",
-        "mercer.tables.model:TableModel",
-        "mercer.io.model_file.onnx_export:export_onnx",
-        "mercer._base.progress:listen",
-        "mercer._base.registry:register",
-        "mercer.exceptions:strict",
-    ),
+    **_named("model", "rank:ParallelAnalysis", "subspace:Subspace"),
+    **_named("tables", "encoder:TableEncoder", "model:TableModel"),
+    **_named("_base", "progress:listen", "registry:register"),
+    "export_onnx": "mercer.io.model_file.onnx_export:export_onnx",
+    "strict": "mercer.exceptions:strict",
 }
 #: What :mod:`mercer.papers` has: the data of one paper do not wait for the code of all.
 PAPERS = _named(
-    "mercer.papers.item:Check ITEMS Item PAPERS Result Setting Verdict select",
-    "mercer.papers.report:reproduce write_report",
-    "mercer.papers.sources:Labelled Sources",
+    "papers",
+    "item:Check ITEMS Item PAPERS Result Setting Verdict select",
+    "report:reproduce write_report",
+    "sources:Labelled Sources",
 )
 
 #: What a model file may hold, by the first part of its word. A word is of all files ever written:
 #: a class may move, its word may not.
-_IN_FILES = {
+_IN_FILES: dict[str, Iterable[str]] = {
     "": (
         *ESTIMATORS.values(),
-        "mercer.model.model:Report",
+        *_places("model", "model:Report", "subspace:Subspace"),
         "mercer.points.sparse:SparseRows",
-        "mercer.model.subspace:Subspace",
     ),
-    "kernels": (*KERNELS.values(), "mercer.kernels.composite:Normalized Product Scaled Sum"),
-    "landmarks": (*LANDMARK_RULES.values(), "mercer.landmarks.base:Given"),
-    "gram": ("mercer.gram.feature_sums:FeatureSums LandmarkFeatures _Whitening",),
-    "subspace": ("mercer.model.rank:Above All Count ParallelAnalysis Share",),
+    "kernels": (*KERNELS.values(), *_places("kernels", "composite:Normalized Product Scaled Sum")),
+    "landmarks": (*LANDMARK_RULES.values(), *_places("landmarks", "base:Given")),
+    "gram": _places("gram", "feature_sums:FeatureSums LandmarkFeatures _Whitening"),
+    "subspace": _places("model", "rank:Above All Count ParallelAnalysis Share"),
     "solvers": SOLVERS.values(),
-    "preimage": (
-        *PREIMAGES.values(),
-        "mercer.preimage.near:Neighbours",
-        "mercer.preimage.ways:Back Forth",
-    ),
+    "preimage": (*PREIMAGES.values(), *_places("preimage", "near:Neighbours", "ways:Back Forth")),
     "sparse": SPARSE_SOLVERS.values(),
     "novelty": (
         *CALIBRATIONS.values(),
-        "mercer.model.rank:ShareUpTo",
-        "mercer.novelty.calibration:Conformal",
-        "mercer.novelty.score:NoveltyScore",
-        "mercer.novelty.places:Certainty",
-        "mercer.novelty.martingale:Martingale Statistics",
-        "mercer.estimators.monitor:Monitor",
+        *_places("novelty", "calibration:Conformal", "score:NoveltyScore", "places:Certainty"),
+        *_places("novelty", "martingale:Martingale Statistics"),
+        *_places("estimators", "Monitor"),
+        *_places("model", "rank:ShareUpTo"),
     ),
-    "robust": (
-        *LOSSES.values(),
-        "mercer.robust.filling:Filling",
-        "mercer.robust.impute:GaussianRows",
-    ),
+    "robust": (*LOSSES.values(), *_places("robust", "Filling", "impute:GaussianRows")),
     "generative": (
         *DENSITIES.values(),
-        "mercer.generative.densities:FittedKDE FittedInterpolate FittedLocal FittedMixture",
-        "mercer.generative.densities:FittedNormal",
-        "mercer.generative.rkm:LeastSquaresMachine RKM",
+        *_places("generative", "densities:FittedKDE FittedInterpolate FittedLocal FittedMixture"),
+        *_places("generative", "densities:FittedNormal", "rkm:LeastSquaresMachine RKM"),
     ),
-    "tables": (
-        "mercer.tables.columns:Category Date LeftOut Number",
-        "mercer.tables.encoder:TableEncoder",
-        "mercer.tables.model:TableModel",
+    "tables": _places(
+        "tables", "columns:Category Date LeftOut Number", "encoder:TableEncoder", "model:TableModel"
     ),
     "compat": ("mercer.compat:KernelPCA",),
-    "alternatives": (
-        "mercer.alternatives.principal_surface:Mesh PrincipalSurface",
-        "mercer.alternatives.principal_curve:Polyline PrincipalCurve",
-        "mercer.alternatives.autoencoder:BottleneckAutoencoder",
-        "mercer.alternatives.multilinear:MultilinearPCA UncorrelatedMultilinearPCA",
-        "mercer.alternatives.multilinear_tensorly:NonNegativeMultilinearPCA RobustMultilinearPCA",
-        "mercer.alternatives.robust_pca:RobustPCA",
+    "alternatives": _places(
+        "alternatives",
+        "principal_surface:Mesh PrincipalSurface",
+        "principal_curve:Polyline PrincipalCurve",
+        "autoencoder:BottleneckAutoencoder",
+        "multilinear:MultilinearPCA UncorrelatedMultilinearPCA",
+        "multilinear_tensorly:NonNegativeMultilinearPCA RobustMultilinearPCA",
+        "robust_pca:RobustPCA",
     ),
 }
 #: Words of classes that are one with another by now, whose own word new files have.
@@ -179,9 +162,9 @@ OTHER_WORDS = {
 }
 #: Words of model files, ``"kernels.Gaussian"``.
 WORDS = OTHER_WORDS | {
-    ".".join(filter(None, (layer, name.lstrip("_")))): place
+    ".".join(filter(None, (layer, place.rpartition(":")[2].lstrip("_")))): place
     for layer, places in _IN_FILES.items()
-    for name, place in _named(*places).items()
+    for place in places
 }
 #: Modules of 0.1 → where their names are now.
 MOVED = {

@@ -32,8 +32,5 @@ def _packages(extra: str) -> list[str]:
         lines = metadata.requires("mercer") or []
     except metadata.PackageNotFoundError:  # sources that were never installed
         return []
-    condition = re.compile(rf"extra == ['\"]{extra}['\"]")
-    matches = [
-        re.match(r"[\w.-]+(\[[\w,.-]+\])?", line) for line in lines if condition.search(line)
-    ]
-    return [match[0] for match in matches if match]
+    of_extra = rf"([\w.-]+(?:\[[\w,.-]+\])?).*extra == ['\"]{extra}['\"]"
+    return [match[1] for line in lines if (match := re.match(of_extra, line))]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from mercer._base.files import packaged
 
@@ -40,14 +40,7 @@ class SmallTable:
 
 def shown_as_table(cls: type[Shown]) -> type[Shown]:
     """Give a class the ``repr`` and the HTML of the :class:`SmallTable` that ``_table()`` makes."""
-
-    def text(self: Shown) -> str:
-        return str(self._table())  # type: ignore[attr-defined]
-
-    def html(self: Shown) -> str:
-        made: str = self._table().html()  # type: ignore[attr-defined]
-        return made
-
-    cls.__repr__ = text  # type: ignore[method-assign,assignment]
-    cls._repr_html_ = html  # type: ignore[attr-defined]
+    shown: Any = cls
+    shown.__repr__ = lambda self: str(self._table())
+    shown._repr_html_ = lambda self: self._table().html()
     return cls

@@ -28,10 +28,8 @@ class Alternative(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     _foreign: ClassVar[Mapping[str, str]] = {}
     _elsewhere: ClassVar[Mapping[str, str]] = {}
-    #: Whether values may be missing, whether they must not be negative, and samples with modes.
-    _takes_nan: ClassVar[bool] = False
-    _positive: ClassVar[bool] = False
-    _takes_tensors: ClassVar[bool] = False
+    #: What it takes: ``allow_nan``, ``positive_only`` and ``three_d_array`` of scikit-learn's tags.
+    _takes: ClassVar[tuple[str, ...]] = ()
     tol: float
     max_iter: int
 
@@ -70,7 +68,7 @@ class Alternative(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         """Checked rows in double precision, and the precision that they came in."""
         if not reset:
             check_is_fitted(self)
-        points = check_rows(self, X, Linear(), reset=reset, allow_nan=self._takes_nan)
+        points = check_rows(self, X, Linear(), reset=reset, allow_nan="allow_nan" in self._takes)
         rows = points.to_dense()
         # One memory layout, so that the same numbers give the same bits.
         return np.ascontiguousarray(rows, dtype=np.float64), rows.dtype
@@ -87,8 +85,8 @@ class Alternative(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         if (penalty := getattr(self, "penalty", None)) is not None:
             numbers.check_positive("penalty", penalty, instead=", or None")
         if not 0 < self.tol < 1 or self.max_iter < 1:
-            settings = f"tol={self.tol!r} and max_iter={self.max_iter!r}"
-            raise DataError(f"{settings}: give tol between 0 and 1, and max_iter of 1 or more.")
+            wrong = f"tol={self.tol!r}, max_iter={self.max_iter!r}"
+            raise DataError(f"{wrong}: give tol between 0 and 1, and max_iter of 1 or more.")
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, self._saved[0])
@@ -96,9 +94,8 @@ class Alternative(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        tags.input_tags.allow_nan = self._takes_nan
-        tags.input_tags.positive_only = self._positive
-        tags.input_tags.three_d_array = self._takes_tensors
+        for name in self._takes:
+            setattr(tags.input_tags, name, True)
         return tags
 
 
@@ -161,14 +158,14 @@ def settle(
     the places of the rows on it, the error, the number of rounds, and whether it settled.
     """
     place, apart = shape.project(X)
-    error, settled, rounds = float(apart.mean()), False, 0
-    while not settled and rounds < how.max_iter:
-        rounds += 1
+    error = float(apart.mean())
+    for rounds in range(1, how.max_iter + 1):
         shape = refit(shape, place)
         place, apart = shape.project(X)
         before, error = error, float(apart.mean())
-        settled = abs(before - error) <= how.tol * max(error, smallest)
-    return shape, place, error, rounds, settled
+        if abs(before - error) <= how.tol * max(error, smallest):
+            return shape, place, error, rounds, True
+    return shape, place, error, how.max_iter, False
 
 
 def leading_axes(X: Array, count: int) -> tuple[Array, Array]:
@@ -177,13 +174,15 @@ def leading_axes(X: Array, count: int) -> tuple[Array, Array]:
     return Vt[:count] * linalg.fix_signs(Vt[:count].T)[:, None], s
 
 
-def refuse_outside(codes: Array, outside: Array, shape: str, remedy: str) -> None:
-    """An error that names the first of the codes that lie on no point of the shape, if any does."""
+def on_shape(codes: Array, most: float, rounding: float, shape: str, noun: str) -> Array:
+    """Codes from 0 to ``most``; an error that names the first that is beyond them, if any is."""
+    outside = ((codes < -rounding) | (codes > most + rounding)).any(axis=1)
     if outside.any():
-        first = f"the first is {np.array2string(codes[outside][0], precision=4)}"
-        raise DataError(f"{outside.sum()} codes lie off the {shape}, {first}; give {remedy}.")
+        off = f"{outside.sum()} codes lie off the {shape}, as {codes[outside][0].round(4)}"
+        raise DataError(f"{off}; give {noun} from 0 to {most:.4g}.")
+    return np.clip(codes, 0.0, most)
 
 
-def warn_unsettled(what: str, remedy: str = "raise max_iter or tol.") -> None:
+def warn_unsettled(what: str, remedy: str = "raise max_iter or tol") -> None:
     """An iteration that ended before it settled: what was still moving, and what to do."""
-    warn(f"{what}; {remedy}", ConvergenceWarning)
+    warn(f"{what}; {remedy}.", ConvergenceWarning)

@@ -97,9 +97,8 @@ class BottleneckAutoencoder(base.ReversibleAlternative):
         self._weights = list(zip(self.network_.coefs_, self.network_.intercepts_, strict=True))
         self.n_iter_ = self.network_.n_iter_
         if self.n_iter_ >= self.max_iter:
-            loss = f"its loss is {self.network_.loss_:.3g}"
-            still = f"the network still learnt after {self.n_iter_} steps, {loss}"
-            base.warn_unsettled(still, "raise max_iter, tol or alpha.")
+            still = f"the network still learnt after {self.n_iter_} steps"
+            base.warn_unsettled(still, "raise max_iter, tol or alpha")
 
     def _encode(self, rows: Array) -> Array:
         layer = (rows - self._center) / self._scale
@@ -119,8 +118,7 @@ class BottleneckAutoencoder(base.ReversibleAlternative):
     def _train(self, X: Array, rng: np.random.Generator) -> list[MLPRegressor]:
         target = X.ravel() if X.shape[1] == 1 else X
         networks = []
-        for i in range(self.n_init):
-            progress.announce("autoencoder", i, self.n_init)
+        for _ in progress.announced("autoencoder", range(self.n_init)):
             network = MLPRegressor(
                 hidden_layer_sizes=(self.hidden, self.n_components, self.hidden),
                 activation="tanh",

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,9 +24,9 @@ Ranks = int | float | Sequence[int | float]
 
 def project(X: Array, factors: Sequence[Array], skip: int | None = None) -> Array:
     """Multiply mode k of every sample by the transpose of factor k, all modes but ``skip``."""
-    for k, U in enumerate(factors, 1):
-        if k - 1 != skip:
-            X = np.moveaxis(np.tensordot(X, U, axes=(k, 0)), -1, k)
+    for k in reversed(range(len(factors))):  # a last mode needs no copy
+        if k != skip:
+            X = np.moveaxis(np.tensordot(X, factors[k], axes=(k + 1, 0)), -1, k + 1)
     return X
 
 
@@ -41,20 +41,24 @@ def scatter(X: Array, k: int) -> Array:
     return np.asarray(np.tensordot(X, X, axes=(others, others)))
 
 
+def axes(X: Array) -> list[tuple[Array, Array]]:
+    """The eigenvalues and eigenvectors of each mode's scatter."""
+    return [_eigen(scatter(X, k)) for k in range(X.ndim - 1)]
+
+
 def count_ranks(ranks: Any, spectra: Sequence[Array]) -> tuple[int, ...]:
     """How many components each mode keeps, from the decreasing eigenvalues of its scatter."""
-    K = len(spectra)
-    rules = [ranks] * K if isinstance(ranks, Real) else list(ranks)
-    if len(rules) != K:
-        entries = f"ranks has {len(rules)} entries, but a sample has {K} modes"
-        raise DataError(f"{entries}; give one for each mode, or one number for all.")
+    rules = [ranks] * len(spectra) if isinstance(ranks, Real) else list(ranks)
+    if len(rules) != len(spectra):
+        modes = f"ranks has {len(rules)} entries for {len(spectra)} modes"
+        raise DataError(f"{modes}; give one for each mode, or one number for all.")
     return tuple(_count(rank, values) for rank, values in zip(rules, spectra, strict=True))
 
 
 class TensorAlternative(_base.Alternative):
     """An alternative for samples that are arrays of one or more modes."""
 
-    _takes_tensors = True
+    _takes: ClassVar[tuple[str, ...]] = ("three_d_array",)
     tensor_shape_: tuple[int, ...]
     ranks_: tuple[int, ...]
 
@@ -63,15 +67,22 @@ class TensorAlternative(_base.Alternative):
         return math.prod(self.ranks_)
 
     def _samples(self, X: RowsLike, *, reset: bool = False) -> tuple[Array, np.dtype]:
-        flat, shape = _flatten(X)
+        if isinstance(X, list | tuple) and np.ndim(X[0] if len(X) else 0) >= 2:
+            try:
+                X = np.asarray(X)
+            except ValueError:
+                raise DataError(f"{len(X)} samples differ; give samples of equal shape.") from None
+        shape = tuple(getattr(X, "shape", ())[1:])
+        has_modes = len(shape) > 1
         known = None if reset else vars(self).get("tensor_shape_")
-        if known and (shape or len(known) > 1) and shape != known:
-            fitted = f"{type(self).__name__} was fitted to samples of shape {known}"
-            expected = f"(n, {', '.join(map(str, known))})"
-            raise DataError(f"X has shape {np.shape(X)}, but {fitted}; give X of shape {expected}.")
+        if known and (has_modes or len(known) > 1) and shape != known:
+            modes = ", ".join(map(str, known))
+            raise DataError(f"X has shape {np.shape(X)}; give (n, {modes}), as in the fit.")
+        # As rows for the checks at the door.
+        flat = X.reshape(len(X), math.prod(shape)) if has_modes else X
         rows, dtype = super()._samples(flat, reset=reset)
         if reset:
-            self.tensor_shape_ = shape or rows.shape[1:]
+            self.tensor_shape_ = shape if has_modes else rows.shape[1:]
         return rows.reshape(-1, *self.tensor_shape_), dtype
 
     def _check_codes(self, Z: ArrayLike) -> tuple[Array, np.dtype]:
@@ -82,36 +93,17 @@ class TensorAlternative(_base.Alternative):
         return codes.reshape(-1, *self.ranks_), dtype
 
 
-def _flatten(X: RowsLike) -> tuple[Any, tuple[int, ...] | None]:
-    """Rows for the checks at the door, and the shape of a sample; None for ordinary rows."""
-    if isinstance(X, list | tuple) and np.ndim(X[0] if len(X) else 0) >= 2:
-        try:
-            X = np.asarray(X)
-        except ValueError as error:
-            raise DataError(
-                f"the {len(X)} samples differ in shape; give samples of equal shape."
-            ) from error
-    shape: tuple[int, ...] = getattr(X, "shape", ())
-    if len(shape) < 3:
-        return X, None
-    if 0 in shape:
-        raise DataError(f"X has shape {shape}; give at least 2 samples that are not empty.")
-    return X.reshape(shape[0], math.prod(shape[1:])), tuple(shape[1:])
-
-
 def _count(rank: Any, values: Array) -> int:
+    n = len(values)
     if isinstance(rank, Integral) and not isinstance(rank, bool) and int(rank) >= 1:
-        if int(rank) > len(values):
-            few = f"a mode of length {len(values)} has fewer than the {rank} components asked for"
-            warn(f"{few}; all of them are kept.", RankWarning)
-        return min(int(rank), len(values))
+        if int(rank) > n:
+            warn(f"of a mode of length {n} not {rank} but {n} components are kept.", RankWarning)
+        return min(int(rank), n)
     if isinstance(rank, Real) and not isinstance(rank, Integral) and 0 < float(rank) <= 1:
         shares = np.cumsum(values) / values.sum()
-        return min(int((shares < float(rank) * (1 - 1e-12)).sum()) + 1, len(values))
-    raise DataError(
-        f"{rank!r} as a rank: give a whole number of 1 or more, or a share of the variance above 0 "
-        "and up to 1.0."
-    )
+        return min(int((shares < float(rank) * (1 - 1e-12)).sum()) + 1, n)
+    choices = "a whole number of 1 or more, or a share of the variance above 0 and up to 1.0"
+    raise DataError(f"{rank!r} as a rank: give {choices}.")
 
 
 @with_parameters
@@ -205,26 +197,22 @@ class MultilinearPCA(TensorAlternative, _base.ReversibleAlternative):
 
 def alternate(X: Array, ranks: Ranks, tol: float, max_iter: int) -> tuple[list[Array], int]:
     """Orthonormal factors that capture the most of centred tensors, and the number of rounds."""
-    modes = range(X.ndim - 1)
-    pairs = [_eigen(scatter(X, k)) for k in modes]
+    pairs = axes(X)
     counts = count_ranks(ranks, [values for values, _ in pairs])
     factors = [vectors[:, :p] for (_, vectors), p in zip(pairs, counts, strict=True)]
-    captured, settled, rounds = _captured(X, factors), len(factors) == 1, 0
-    while not settled and rounds < max_iter:
-        rounds += 1
+    if len(factors) == 1:
+        return factors, 1
+    before = captured = np.sum(project(X, factors) ** 2)
+    for rounds in range(1, max_iter + 1):
         progress.announce("multilinear PCA", rounds)
-        for k in modes:
+        for k in range(len(factors)):
             factors[k] = _eigen(scatter(project(X, factors, skip=k), k))[1][:, : counts[k]]
-        before, captured = captured, _captured(X, factors)
-        settled = captured - before <= tol * captured
-    if not settled:
-        growth = f"{captured / before - 1:.1e} after {rounds} rounds"
-        warn_unsettled(f"the captured variance still grew by {growth}")
-    return factors, max(rounds, 1)
-
-
-def _captured(X: Array, factors: Sequence[Array]) -> float:
-    return float((project(X, factors) ** 2).sum())
+        before, captured = captured, np.sum(project(X, factors) ** 2)
+        if captured - before <= tol * captured:
+            return factors, rounds
+    growth = f"{captured / before - 1:.1e} after {max_iter} rounds"
+    warn_unsettled(f"the captured variance still grew by {growth}")
+    return factors, max_iter
 
 
 def _eigen(A: Array) -> tuple[Array, Array]:
@@ -305,9 +293,9 @@ class UncorrelatedMultilinearPCA(TensorAlternative):
         self.explained_variance_ = ((scale * Y.std(axis=0)) ** 2).astype(dtype)
 
     def _encode(self, tensors: Array) -> Array:
-        around = tensors - self.mean_
-        components = zip(*(V.T for V in self.projections_), strict=True)  # a vector for each mode
-        return np.column_stack([_contract(around, vectors) for vectors in components])
+        around, q = tensors - self.mean_, range(self._n_features_out)
+        components = ([V[:, [p]] for V in self.projections_] for p in q)
+        return np.hstack([project(around, vectors).reshape(-1, 1) for vectors in components])
 
     @property
     def _n_features_out(self) -> int:
@@ -317,8 +305,7 @@ class UncorrelatedMultilinearPCA(TensorAlternative):
         room = int(min(*tensors.shape[1:], len(tensors) - 1))
         count = room if self.n_components is None else self.n_components
         if count > room:
-            room_for = f"samples of shape {tensors.shape[1:]} leave room for {room} uncorrelated"
-            warn(f"{room_for} components, not {count}; {room} are kept.", RankWarning)
+            warn(f"there is room for {room} components, not {count}: {room} are kept.", RankWarning)
         return min(count, room)
 
     def _extract(self, X: Array, q: int) -> tuple[list[Array], Array]:
@@ -329,44 +316,35 @@ class UncorrelatedMultilinearPCA(TensorAlternative):
         for p in range(q):
             progress.announce("uncorrelated multilinear PCA", p, q)
             vectors = self._component(X, scores)
-            y = _contract(X, vectors)
+            y = project(X, vectors).ravel()
             if y @ y <= smallest and components:
-                every = f"{p} uncorrelated components carry all the variance there is"
-                warn(f"{every}; {q} were asked for.", RankWarning)
+                warn(f"{p} components, not {q}, carry all the variance there is.", RankWarning)
                 break
             components.append(vectors)
             scores = np.column_stack([scores, y])
-        return [np.column_stack(mode) for mode in zip(*components, strict=True)], scores
+        return [np.hstack(mode) for mode in zip(*components, strict=True)], scores
 
     def _component(self, X: Array, scores: Array) -> list[Array]:
         """One component whose scores are orthogonal to those before, mode by mode."""
         # Unit scores keep the constraint well scaled however small their variances are.
         before = scores / np.linalg.norm(scores, axis=0)
-        vectors = [np.linalg.eigh(scatter(X, k))[1][:, -1] for k in range(X.ndim - 1)]
+        vectors = [np.linalg.eigh(scatter(X, k))[1][:, -1:] for k in range(X.ndim - 1)]
         variance = 0.0
         for _ in range(self.max_iter):
             self.n_iter_ += 1
             for k in range(len(vectors)):
-                Y = _contract(X, vectors, skip=k)
+                Y = project(X, vectors, skip=k).reshape(len(X), -1)
                 vectors[k] = _leading_within(Y.T @ Y, Y.T @ before)
-            last, variance = variance, float((_contract(X, vectors) ** 2).sum())
+            last, variance = variance, float((project(X, vectors) ** 2).sum())
             if abs(variance - last) <= self.tol * variance:
                 break
         else:
             change = f"{abs(variance - last) / variance:.1e} of it after {self.max_iter} rounds"
             warn_unsettled(f"the variance of component {scores.shape[1]} still changed by {change}")
-        return [u * linalg.fix_signs(u[:, None])[0] for u in vectors]
-
-
-def _contract(X: Array, vectors: Sequence[Array], skip: int | None = None) -> Array:
-    """Multiply out all modes but ``skip``: (n,) numbers, or (n, dk) rows."""
-    for k in reversed(range(len(vectors))):
-        if k != skip:
-            X = np.tensordot(X, vectors[k], axes=(k + 1, 0))
-    return X
+        return [u * linalg.fix_signs(u) for u in vectors]
 
 
 def _leading_within(S: Array, C: Array) -> Array:
-    """Unit u of the largest uᵀ S u among those with Cᵀ u = 0 (Lu et al. 2009, Theorem 1)."""
+    """Unit column u of the largest uᵀ S u among those with Cᵀ u = 0 (Lu et al. 2009, Theorem 1)."""
     free = np.linalg.qr(C, mode="complete")[0][:, C.shape[1] :]
-    return np.asarray(free @ np.linalg.eigh(free.T @ S @ free)[1][:, -1])
+    return np.asarray(free @ np.linalg.eigh(free.T @ S @ free)[1][:, -1:])

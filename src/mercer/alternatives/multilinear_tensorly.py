@@ -3,6 +3,7 @@
 import math
 from dataclasses import KW_ONLY
 from functools import reduce
+from typing import Any
 
 import numpy as np
 from scipy.optimize import nnls
@@ -67,7 +68,7 @@ class NonNegativeMultilinearPCA(multilinear.TensorAlternative, base.ReversibleAl
     ((100, 20), True)
     """
 
-    _positive = True
+    _takes = ("three_d_array", "positive_only")
     _saved = ("factors_", "ranks_", "tensor_shape_", "error_", "n_iter_", *base.SEEN)
 
     ranks: multilinear.Ranks = 0.97
@@ -79,9 +80,7 @@ class NonNegativeMultilinearPCA(multilinear.TensorAlternative, base.ReversibleAl
     def _learn(self, tensors: Array, dtype: np.dtype) -> None:
         _check_sign(tensors, type(self).__name__)
         tensors = tensors / base.largest_entry(tensors)
-        scatters = [multilinear.scatter(tensors, k) for k in range(tensors.ndim - 1)]
-        spectra = [np.maximum(np.linalg.eigvalsh(S)[::-1], 0.0) for S in scatters]
-        counts = multilinear.count_ranks(self.ranks, spectra)
+        counts = multilinear.count_ranks(self.ranks, [p[0] for p in multilinear.axes(tensors)])
         (_, factors), errors = _tensorly(
             "non_negative_tucker_hals",
             tensors,
@@ -95,8 +94,7 @@ class NonNegativeMultilinearPCA(multilinear.TensorAlternative, base.ReversibleAl
         self.error_, self.n_iter_ = float(errors[-1]), len(errors)
         change = abs(float(errors[-1] - errors[-2])) if len(errors) > 1 else np.inf
         if change > self.tol:
-            steps = f"{change:.1e} after {self.n_iter_} steps"
-            base.warn_unsettled(f"the error still changed by {steps}")
+            base.warn_unsettled(f"the error still fell by {change:.1e} in step {self.n_iter_}")
 
     def _encode(self, tensors: Array) -> Array:
         _check_sign(tensors, type(self).__name__)
@@ -114,10 +112,8 @@ def _check_sign(X: Array, name: str) -> None:
     if X.min() < 0:
         first = tuple(int(i) for i in np.argwhere(X < 0)[0])
         # scikit-learn's checks look for the first words.
-        raise DataError(
-            f"Negative values in data passed to {name}: {X[first]:.4g} at {first} is the first; "
-            "shift the data, or use MultilinearPCA."
-        )
+        wrong = f"Negative values in data passed to {name}: {X[first]:.4g} at {first} is the first"
+        raise DataError(f"{wrong}; shift the data, or use MultilinearPCA.")
 
 
 #: Growth of TensorLy's penalty in each step: slow enough not to freeze short of the minimum.
@@ -195,7 +191,9 @@ class RobustMultilinearPCA(multilinear.TensorAlternative, base.ReversibleAlterna
 
     def _learn(self, tensors: Array, dtype: np.dtype) -> None:
         scale = base.largest_entry(tensors)
-        self.penalty_ = float(_universal(tensors.shape) if self.penalty is None else self.penalty)
+        n, shape = tensors.size, tensors.shape
+        universal = 1.5 * sum(1 / math.sqrt(max(length, n / length)) for length in shape)
+        self.penalty_ = float(universal if self.penalty is None else self.penalty)
         low_rank, sparse = self._decompose(tensors / scale)
         self.low_rank_ = (scale * low_rank).astype(dtype)
         self.sparse_ = (scale * sparse).astype(dtype)
@@ -237,19 +235,13 @@ class RobustMultilinearPCA(multilinear.TensorAlternative, base.ReversibleAlterna
         )
         self.n_iter_ = len(errors)
         if errors[-1] > self.tol * size:
-            residual = f"with a residual of {errors[-1] / size:.1e}"
-            base.warn_unsettled(f"robust tensor PCA stopped after {len(errors)} steps {residual}")
+            steps = f"after {len(errors)} steps with a residual of {errors[-1] / size:.1e}"
+            base.warn_unsettled(f"robust tensor PCA stopped {steps}")
         return np.asarray(low_rank), np.asarray(sparse)
 
 
-def _tensorly(method: str, tensors: Array, **options: object) -> tuple[Array, ...]:
+def _tensorly(method: str, tensors: Array, **options: object) -> Any:
     """TensorLy's decomposition of that name, on NumPy's arrays, and its errors."""
     decompose = getattr(optional.require("tensorly.decomposition", "tensor"), method)
     with optional.require("tensorly", "tensor").backend_context("numpy"):
-        parts: tuple[Array, ...] = decompose(tensors, return_errors=True, **options)
-    return parts
-
-
-def _universal(shape: tuple[int, ...]) -> float:
-    entries = math.prod(shape)
-    return 1.5 * sum(1 / math.sqrt(max(length, entries / length)) for length in shape)
+        return decompose(tensors, return_errors=True, **options)

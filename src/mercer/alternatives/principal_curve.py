@@ -93,11 +93,9 @@ def smoothed(t: Array, X: Array, length: float, df: float, at: Array, *, closed:
     # W' (G + P) W = I and W' G W = diag(g), so that the smoother is diagonal for every penalty.
     g, W = eigh(G, G + P)
     g = np.clip(g, 0.0, 1.0)
-    shares = g / (g + _penalty(g, df) * (1 - g))
-    right = W.T @ (B.T @ X)
-    # W (diag(g) + lam diag(1 - g))⁻¹ W' B' X, with 0/0 = 0 where nothing is known
-    inverse = np.divide(shares, g, out=np.zeros_like(g), where=g > 1e-12)
-    coef = W @ (inverse[:, None] * right)
+    # W (diag(g) + lam diag(1 - g))⁻¹ W' B' X, and nothing where nothing is known
+    inverse = np.where(g > 1e-12, 1 / (g + _penalty(g, df) * (1 - g)), 0.0)
+    coef = W @ (inverse[:, None] * (W.T @ (B.T @ X)))
     return np.asarray(basis(at, length, pieces, closed=closed) @ coef)
 
 
@@ -117,10 +115,8 @@ def _penalty(g: Array, df: float) -> float:
         return float((g / (g + lam * (1 - g) + 1e-300)).sum() - df)
 
     low, high = -30.0, 18.0
-    if excess(low) <= 0:  # fewer than df directions are seen at all: no penalty
-        return float(np.exp(low))
-    if excess(high) >= 0:
-        return float(np.exp(high))
+    if excess(low) <= 0 or excess(high) >= 0:  # none gives df: too few directions
+        return float(np.exp(low if excess(low) <= 0 else high))
     return float(np.exp(brentq(excess, low, high, xtol=1e-6)))
 
 
@@ -211,40 +207,37 @@ class PrincipalCurve(base.ReversibleAlternative):
 
     def _learn(self, rows: Array, dtype: np.dtype) -> None:
         if self.df is not None and self.df > len(rows):
-            room = f"df={self.df!r} for {len(rows)} rows"
-            raise DataError(f"{room}: give at most that many, or None.")
+            raise DataError(f"df={self.df!r} for {len(rows)} rows: give at most so many, or None.")
         if self.closed and rows.shape[1] < 2:
             raise DataError("a closed curve needs 2 columns, not 1 feature(s); use closed=False.")
         self._center, unit, self._scale = base.centred(rows, "a curve")
-        best, levels, self.n_iter_ = self._anneal(unit)
+        best, levels = self._anneal(unit)
+        self.n_iter_ = sum(level.rounds for level in levels)
         self._line = best.line
         self.nodes_ = (self._center + self._scale * best.line.nodes).astype(dtype)
         self.length_ = self._scale * best.line.length
         self.df_ = best.df
-        judged = _criteria(levels, len(rows))
-        self.path_ = np.array(
-            [(v.df, self._scale * np.sqrt(v.error), c) for v, c in zip(levels, judged, strict=True)]
-        )
+        spread = [self._scale * np.sqrt(level.error) for level in levels]
+        degrees = [level.df for level in levels]
+        self.path_ = np.column_stack([degrees, spread, _criteria(levels, len(rows))])
         if not best.settled:
-            curve = f"the curve with {best.df:.3g} degrees of freedom"
-            remedy = "raise max_iter or tol, or lower df."
-            base.warn_unsettled(f"{curve} still moved after {best.rounds} rounds", remedy)
+            still = f"the curve of df={best.df:.3g} still moved after {best.rounds} rounds"
+            base.warn_unsettled(still, "raise max_iter or tol, or lower df")
 
     def _encode(self, rows: Array) -> Array:
         t, _ = self._line.project((rows - self._center) / self._scale)
         return np.asarray(self._scale * t)
 
     def _decode(self, codes: Array) -> Array:
-        t, length = codes[:, 0], self.length_
-        rounding = 1e-5 * length  # codes may have been kept in single precision
-        if not self.closed:
-            outside = (t < -rounding) | (t > length + rounding)
-            base.refuse_outside(t, outside, "curve", f"arc lengths from 0 to {length:.4g}")
-        t = np.mod(t, length) if self.closed else np.clip(t, 0.0, length)
-        return np.asarray(self._center + self._scale * self._line.at(t / self._scale))
+        rounding = 1e-5 * self.length_  # codes may have been kept in single precision
+        if self.closed:
+            t = np.mod(codes, self.length_)
+        else:
+            t = base.on_shape(codes, self.length_, rounding, "curve", "arc lengths")
+        return np.asarray(self._center + self._scale * self._line.at(t[:, 0] / self._scale))
 
-    def _anneal(self, X: Array) -> "tuple[_Level, list[_Level], int]":
-        """The chosen level, all levels, and the number of rounds."""
+    def _anneal(self, X: Array) -> "tuple[_Level, list[_Level]]":
+        """The chosen level, and all levels."""
         line = _first_line(X, closed=self.closed)
         levels: list[_Level] = []
         for df in self._schedule(len(X)):
@@ -253,12 +246,10 @@ class PrincipalCurve(base.ReversibleAlternative):
             extent = float(np.subtract(*np.quantile(t, [0.9, 0.1])))
             noise = _dimensions(X - line.at(t))
             levels.append(_Level(df, line, error, extent, noise, rounds, settled))
-            chosen = len(levels) - 1
-            if self.df is None:
-                chosen = int(np.argmin(_criteria(levels, len(X))))
-                if len(levels) - 1 - chosen >= PATIENCE:
-                    break
-        return levels[chosen], levels, sum(level.rounds for level in levels)
+            chosen = int(np.argmin(_criteria(levels, len(X)))) if self.df is None else -1
+            if 0 <= chosen < len(levels) - PATIENCE:
+                break
+        return levels[chosen], levels
 
     def _schedule(self, n: int) -> list[float]:
         """Degrees of freedom from coarse to fine."""
@@ -295,19 +286,16 @@ def _dimensions(residuals: Array) -> float:
     return max(1.0, float(np.trace(C)) ** 2 / power - 1) if power > 0 else 1.0
 
 
-def _criteria(levels: list[_Level], n: int) -> list[float]:
+def _criteria(levels: list[_Level], n: int) -> Array:
     """Akaike's criterion, per row, of rows spread evenly along the curve with noise around it.
 
     A curve that fills the plane with wiggles has small distances, and they alone would choose it;
     but it is long, and what the narrower noise gains the length loses.
     """
     k = levels[-1].noise  # of the finest curve, where the least structure is left
-
-    def criterion(level: _Level) -> float:
-        fit = np.log(max(level.extent, 1e-12)) + k / 2 * np.log(max(level.error / k, 1e-24))
-        return float(fit + (k + 1) * level.df / n)
-
-    return [criterion(level) for level in levels]
+    df, extent, error = np.array([(level.df, level.extent, level.error) for level in levels]).T
+    fit = np.log(np.maximum(extent, 1e-12)) + k / 2 * np.log(np.maximum(error / k, 1e-24))
+    return np.asarray(fit + (k + 1) * df / n)
 
 
 def _smooth(X: Array, df: float, line: Polyline, t: Array) -> Polyline:

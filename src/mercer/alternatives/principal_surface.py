@@ -2,7 +2,6 @@
 
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from numbers import Integral
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -13,15 +12,6 @@ from mercer._base.config import with_parameters
 from mercer._base.types import Array
 from mercer.alternatives import _base as base
 from mercer.exceptions import DataError
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where points lie on a mesh: (n, 3) node numbers and weights, and the grid coordinates."""
-
-    corners: Array
-    weights: Array
-    coordinates: Array
 
 
 @dataclass(frozen=True)
@@ -40,74 +30,59 @@ class Mesh:
         """Nodes as (g², d)."""
         return self.nodes.reshape(-1, self.nodes.shape[-1])
 
+    def weights(self, coordinates: Array) -> csr_array:
+        """W, (n, g²) with three entries in each row: ``W @ flat`` are the points at coordinates."""
+        square = np.clip(coordinates.astype(int), 0, self.side - 2)
+        far = (coordinates - square).sum(axis=1) > 1
+        # The near or the far corner of the square, and its two neighbours.
+        corner, step = square + far[:, None], np.where(far, -1, 1)[:, None]
+        nodes = corner @ [[self.side], [1]] + step * [0, self.side, 1]
+        part = np.abs(coordinates - corner)
+        weights = np.column_stack([1 - part.sum(axis=1), part])
+        shape = (len(coordinates), self.side**2)
+        return csr_array((weights.ravel(), nodes.ravel(), 3 * np.arange(len(nodes) + 1)), shape)
+
     def at(self, coordinates: Array) -> Array:
         """The points at grid coordinates between 0 and g - 1, (n, d)."""
-        square = np.clip(coordinates.astype(int), 0, self.side - 2)
-        part = coordinates - square
-        far = part.sum(axis=1) > 1
-        part = np.where(far[:, None], 1 - part, part)
-        corners = self._corners(square, far)
-        return np.asarray(np.einsum("nk,nkd->nd", _weights(part), self.flat[corners]))
+        return np.asarray(self.weights(coordinates) @ self.flat)
 
-    def project(self, X: Array) -> tuple[Place, Array]:
-        """The nearest point of the surface, and the squared distance to it.
+    def project(self, X: Array) -> tuple[Array, Array]:
+        """Grid coordinates of the nearest point of the surface, and the squared distance to it.
 
         Among the eight triangles around the nearest node; O(n g² d) time.
         """
         near = pairwise_distances_argmin(X, self.flat)
-        node = np.column_stack([near // self.side, near % self.side])
-        blocks = [
-            self._onto(X, np.clip(node - [di, dj], 0, self.side - 2), np.full(len(X), bool(far)))
-            for di, dj, far in np.ndindex(2, 2, 2)
-        ]
-        places, apart = zip(*blocks, strict=True)
-        best = np.argmin(apart, axis=0)
-        fields = zip(*(vars(place).values() for place in places), strict=True)
-        nearest = Place(*(np.stack(field)[best, np.arange(len(X))] for field in fields))
-        return nearest, np.min(apart, axis=0)
-
-    def _corners(self, square: Array, far: Array) -> Array:
-        """Node numbers of triangles: the near or the far corner of a square, and its neighbours."""
-        g = self.side
-        first = square[:, 0] * g + square[:, 1]
-        near = first[:, None] + [0, g, 1]
-        return np.where(far[:, None], first[:, None] + [g + 1, 1, g], near)
-
-    def _onto(self, X: Array, square: Array, far: Array) -> tuple[Place, Array]:
-        """The nearest point in one triangle for each row, and the squared distance to it."""
-        corners = self._corners(square, far)
-        A, B, C = np.moveaxis(self.flat[corners], 1, 0)
-        part = _nearest_in_triangle(X - A, B - A, C - A)
-        weights = _weights(part)
-        points = np.einsum("nk,nkd->nd", weights, self.flat[corners])
-        coordinates = np.where(far[:, None], square + 1 - part, square + part)
-        return Place(corners, weights, coordinates), linalg.square_sums(X - points)
-
-
-def _weights(part: Array) -> Array:
-    return np.column_stack([1 - part.sum(axis=1), part])
+        node = np.column_stack(np.divmod(near, self.side))
+        nearest, least = np.empty((len(X), 2)), np.full(len(X), np.inf)
+        for di, dj, far in np.ndindex(2, 2, 2):
+            corner, step = np.clip(node - [di, dj], 0, self.side - 2) + far, 1 - 2 * far
+            i, j = corner.T
+            A = self.nodes[i, j]
+            E, F = self.nodes[i + step, j] - A, self.nodes[i, j + step] - A
+            part = _nearest_in_triangle(X - A, E, F)
+            apart = linalg.square_sums(X - A - part[:, :1] * E - part[:, 1:] * F)
+            closer = apart < least
+            nearest[closer], least[closer] = (corner + step * part)[closer], apart[closer]
+        return nearest, least
 
 
 def _nearest_in_triangle(R: Array, E: Array, F: Array) -> Array:
     """(s, t) of the point s E + t F nearest to R with s, t >= 0 and s + t <= 1, (n, 2)."""
     ee, ef, ff = np.vecdot(E, E), np.vecdot(E, F), np.vecdot(F, F)
     er, fr = np.vecdot(E, R), np.vecdot(F, R)
-    zero = np.zeros_like(ee)
-    along_e = np.clip(_ratio(er, ee), 0, 1)
-    along_f = np.clip(_ratio(fr, ff), 0, 1)
-    across = np.clip(_ratio(fr - er + ee - ef, ee - 2 * ef + ff), 0, 1)
     determinant = ee * ff - ef**2
     s = _ratio(ff * er - ef * fr, determinant)
     t = _ratio(ee * fr - ef * er, determinant)
     inside = (s >= 0) & (t >= 0) & (s + t <= 1) & (determinant > 0)
-    edges = np.stack([[along_e, zero], [zero, along_f], [1 - across, across]])
-    S, T = edges[:, 0], edges[:, 1]
+    zero = np.zeros_like(ee)
+    along_e = np.clip(_ratio(er, ee), 0, 1)
+    along_f = np.clip(_ratio(fr, ff), 0, 1)
+    across = np.clip(_ratio(fr - er + ee - ef, ee - 2 * ef + ff), 0, 1)
+    S, T = np.stack([along_e, zero, 1 - across]), np.stack([zero, along_f, across])
     # |R - sE - tF|² without |R|², which is the same for all three edges
     cost = S**2 * ee + 2 * S * T * ef + T**2 * ff - 2 * (S * er + T * fr)
-    best = cost.argmin(axis=0)
-    rows = np.arange(len(R))
-    on_edge = np.column_stack([S[best, rows], T[best, rows]])
-    return np.where(inside[:, None], np.column_stack([s, t]), on_edge)
+    best = cost.argmin(axis=0), np.arange(len(R))
+    return np.column_stack([np.where(inside, s, S[best]), np.where(inside, t, T[best])])
 
 
 def _ratio(a: Array, b: Array) -> Array:
@@ -199,13 +174,12 @@ class PrincipalSurface(base.ReversibleAlternative):
         self.nodes_ = (self._center + self._scale * self._mesh.nodes).astype(dtype)
 
     def _encode(self, rows: Array) -> Array:
-        place, _ = self._mesh.project((rows - self._center) / self._scale)
-        return np.asarray(place.coordinates / (self._mesh.side - 1))
+        coordinates, _ = self._mesh.project((rows - self._center) / self._scale)
+        return coordinates / (self._mesh.side - 1)
 
     def _decode(self, codes: Array) -> Array:
-        outside = np.any((codes < -1e-6) | (codes > 1 + 1e-6), axis=1)
-        base.refuse_outside(codes, outside, "surface", "parameters from 0 to 1")
-        points = self._mesh.at(np.clip(codes, 0.0, 1.0) * (self._mesh.side - 1))
+        parameters = base.on_shape(codes, 1.0, 1e-6, "surface", "parameters")
+        points = self._mesh.at(parameters * (self._mesh.side - 1))
         return np.asarray(self._center + self._scale * points)
 
     def _anneal(self, X: Array) -> Mesh:
@@ -221,23 +195,19 @@ class PrincipalSurface(base.ReversibleAlternative):
             mesh, _, _, rounds, settled = base.settle(X, mesh, refit, self, smallest=1e-4)
             self.n_iter_ += rounds
         if not settled:
-            bending = f"with a bending of {self.bending:.3g}"
-            still = f"the surface still moved after {self.max_iter} rounds {bending}"
-            base.warn_unsettled(still, "raise max_iter, tol or bending.")
+            still = f"the surface still moved after {self.max_iter} rounds"
+            base.warn_unsettled(still, "raise max_iter, tol or bending")
         return mesh
 
     def _check_parameters(self) -> None:
-        if not isinstance(self.side, Integral) or not 3 <= self.side <= 60:
-            raise DataError(f"side={self.side!r}: give a whole number from 3 to 60.")
+        numbers.check_one_of("side", self.side, 3, 60, "a surface has a few nodes along a side")
         numbers.check_positive("bending", self.bending)
         super()._check_parameters()
 
 
-def _solve(X: Array, penalty: Array, mesh: Mesh, place: Place) -> Mesh:
+def _solve(X: Array, penalty: Array, mesh: Mesh, coordinates: Array) -> Mesh:
     """The nodes for which the projected points fit best: a ridge regression."""
-    n, m = len(X), len(penalty)
-    entries = (place.weights.ravel(), (np.repeat(np.arange(n), 3), place.corners.ravel()))
-    W = csr_array(entries, shape=(n, m))
+    n, W = len(X), mesh.weights(coordinates)
     nodes = np.linalg.solve((W.T @ W).toarray() / n + penalty, W.T @ X / n)
     return Mesh(nodes.reshape(mesh.nodes.shape))
 

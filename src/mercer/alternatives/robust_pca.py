@@ -95,8 +95,6 @@ def principal_component_pursuit(
     S = np.zeros_like(M)
     mu = FIRST / largest
     Vt = np.empty((0, M.shape[1]))
-    primal = dual = np.inf
-    step = 0
     for step in range(1, max_iter + 1):
         progress.announce("principal component pursuit", step)
         # As many new directions as a quarter of the old ones: the rank may grow by that in a step.
@@ -108,11 +106,10 @@ def principal_component_pursuit(
         Y = Y + mu * gap
         primal = float(np.linalg.norm(gap) / size)
         dual = float(mu * np.linalg.norm(S - before) / np.linalg.norm(Y))
-        if primal <= tol and dual <= SETTLED:
+        if converged := primal <= tol and dual <= SETTLED:
             break
         if dual <= primal:
             mu *= GROWTH
-    converged = primal <= tol and dual <= SETTLED
     if observed is not None:
         S = np.where(observed, S, 0.0)
     return Pursuit(U, s, Vt, S, primal, dual, step, converged)
@@ -187,7 +184,7 @@ class RobustPCA(base.ReversibleAlternative):
     True
     """
 
-    _takes_nan = True
+    _takes = ("allow_nan",)
     _saved = ("components_", "singular_values_", "penalty_", "n_iter_", "residual_", *base.SEEN)
 
     n_components: int | None = None
@@ -212,7 +209,19 @@ class RobustPCA(base.ReversibleAlternative):
             max_iter=self.max_iter,
             rng=numbers.make_rng(self.random_state),
         )
-        self._keep(parts, scale, dtype)
+        r = len(parts.s)
+        q = r if self.n_components is None else self.n_components
+        if q > r:
+            warn(f"the low-rank part has rank {r}, below {q}; raise the penalty.", RankWarning)
+        if not parts.converged:
+            residuals = f"with residuals of {parts.primal:.1e} and {parts.dual:.1e}"
+            base.warn_unsettled(f"the pursuit stopped after {parts.n_iter} steps {residuals}")
+        Vt = parts.Vt[:q] * linalg.fix_signs(parts.Vt[:q].T)[:, None]
+        self.components_ = Vt.astype(dtype)
+        self.singular_values_ = (scale * parts.s[:q]).astype(dtype)
+        self.low_rank_ = (scale * parts.low_rank).astype(dtype)
+        self.sparse_ = (scale * parts.sparse).astype(dtype)
+        self.n_iter_, self.residual_ = parts.n_iter, parts.primal
 
     def _encode(self, rows: Array) -> Array:
         return np.asarray(self._split(rows) @ self.components_.T)
@@ -265,22 +274,6 @@ class RobustPCA(base.ReversibleAlternative):
         check_no_empty_row(rows)
         V = self.components_.astype(np.float64)
         return split_rows(rows, lambda A: np.asarray((A @ V.T) @ V))[0]
-
-    def _keep(self, parts: Pursuit, scale: float, dtype: np.dtype) -> None:
-        q = len(parts.s) if self.n_components is None else self.n_components
-        if q > len(parts.s):
-            few = f"has rank {len(parts.s)}, fewer than the {q} components asked for"
-            warn(f"the low-rank part {few}; raise the penalty to leave more to it.", RankWarning)
-        if not parts.converged:
-            residuals = f"with residuals of {parts.primal:.1e} and {parts.dual:.1e}"
-            steps = f"principal component pursuit stopped after {parts.n_iter} steps"
-            base.warn_unsettled(f"{steps} {residuals}")
-        Vt = parts.Vt[:q] * linalg.fix_signs(parts.Vt[:q].T)[:, None]
-        self.components_ = Vt.astype(dtype)
-        self.singular_values_ = (scale * parts.s[:q]).astype(dtype)
-        self.low_rank_ = (scale * parts.low_rank).astype(dtype)
-        self.sparse_ = (scale * parts.sparse).astype(dtype)
-        self.n_iter_, self.residual_ = parts.n_iter, parts.primal
 
 
 #: Beyond this share of all directions the complete decomposition is cheaper.
@@ -358,15 +351,13 @@ def split_rows(
     X = np.where(observed, X, 0.0)
     size = np.abs(X).max(axis=1, keepdims=True)  # squares of 1e300 would overflow
     size[size == 0] = 1.0
-    length = np.linalg.norm(X / size, axis=1, keepdims=True)
-    size = size * np.where(length > 0, length, 1.0)
+    size *= np.maximum(np.linalg.norm(X / size, axis=1, keepdims=True), 1.0)  # 0 for rows of zeros
     X = X / size
     L, S, Y = np.empty_like(X), np.zeros_like(X), np.zeros_like(X)
     mu = np.full_like(size, 10 * np.sqrt(X.shape[1]))  # shrinks by a tenth of the typical entry
     change = np.zeros(len(X))
-    going = np.arange(len(X))
+    i = np.arange(len(X))  # rows that still move
     for step in range(max_iter):
-        i = going
         L[i] = project(X[i] - S[i] + Y[i] / mu[i])
         new = shrink(X[i] - L[i] + Y[i] / mu[i], observed[i] / mu[i])
         gap = X[i] - L[i] - new
@@ -377,11 +368,10 @@ def split_rows(
             scaled = np.where(primal > APART * dual, FACTOR, 1.0)
             mu[i] *= np.where(dual > APART * primal, 1 / FACTOR, scaled)
         change[i] = np.maximum(primal, dual).ravel()
-        going = i[change[i] > STILL]
-        if not going.size:
+        i = i[change[i] > STILL]
+        if not i.size:
             break
-    if (change > MOVING).any():
-        rows = f"{(change > MOVING).sum()} of {len(change)} rows"
-        still = f"moved by up to {change.max():.1g} of their length even after {max_iter} steps"
-        base.warn_unsettled(f"{rows} {still} of the split", "fewer components settle sooner.")
+    if (moving := int((change > MOVING).sum())) > 0:
+        still = f"{moving} of {len(change)} rows still moved by up to {change.max():.1g}"
+        base.warn_unsettled(f"{still} after {max_iter} steps", "fewer components settle sooner")
     return L * size, np.where(observed, S, 0.0) * size

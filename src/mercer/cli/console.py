@@ -22,7 +22,7 @@ from mercer._base.progress import listen
 from mercer._base.types import Estimator
 from mercer.exceptions import said
 from mercer.model import as_rule, model_of
-from mercer.model.model import Detector
+from mercer.model.model import is_detector
 from mercer.points.source import Source
 
 
@@ -35,9 +35,9 @@ class Terminal(Console):
 
 
 def asked_for(option: str) -> Any:
-    """The value of an option of the running command: ``"json"``, ``"quiet"`` or ``"format"``."""
+    """The value of an option of the running command: ``"json"``, ``"quiet"`` or ``"digits"``."""
     context = click.get_current_context(silent=True)
-    return context and context.meta.get(f"mercer.{option}")
+    return context and context.params.get(option)
 
 
 def remark(message: str) -> None:
@@ -157,7 +157,7 @@ def _facts_of_fit(
     for name in ("false_alarm_rate", "n_iter_", "noise_"):
         if hasattr(model, name):
             facts[name.rstrip("_")] = getattr(model, name)
-    if isinstance(model, Detector):
+    if is_detector(model):
         threshold = -float(model.offset_)  # infinite if no row is new, which JSON cannot express
         facts["threshold"] = None if isinf(threshold) else threshold
         facts["calibration_rows"] = len(model.conformal_.scores)
@@ -200,7 +200,7 @@ def _lines_of_fit(facts: dict[str, Any], size: str) -> dict[str, str]:
 
 
 def _describe_rule(model: Estimator, components: Any) -> str:
-    if components is None and isinstance(model, Detector):
+    if components is None and is_detector(model):
         from mercer.novelty.score import default_rule
 
         default = default_rule(model.measure, contaminated=model.contamination is not None)

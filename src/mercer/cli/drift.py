@@ -4,25 +4,35 @@ from typing import Any
 
 import click
 
-from mercer.cli import options
 from mercer.cli.judge import columns_of, top_columns
 from mercer.cli.models import load_model
-from mercer.cli.options import Reading, console, learnt, tables
+from mercer.cli.options import (
+    MODEL,
+    RATE,
+    Reading,
+    argument,
+    command,
+    console,
+    learnt,
+    option,
+    tables,
+)
 
 #: The exit status where a batch has drifted.
 DRIFTED = 6
 
 
-@options.command(short_help="Test whether batches of rows have drifted.")
-@options.model_argument
-@click.argument("data", nargs=-1, required=True, type=click.Path(allow_dash=True))
-@click.option(
-    "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="The p-value up to which a batch counts as drifted.  [default: the model's, 0.05]",
-)
-@options.reads
-def drift(model: str, data: tuple[str, ...], level: float | None, reading: Reading) -> int:
+@command("Test whether batches of rows have drifted.")
+def drift(
+    *,
+    model: str = MODEL,
+    data: tuple[str, ...] = argument(nargs=-1, required=True, type=click.Path(allow_dash=True)),
+    level: float | None = option(
+        "The p-value up to which a batch counts as drifted.  [default: the model's, 0.05]",
+        type=RATE,
+    ),
+    reading: Reading,
+) -> int:
     """Test whether the rows of each file DATA come from where those of MODEL came from.
 
     MODEL was fitted with '--model drift'. Of several files, p-values are adjusted, so that among
@@ -30,14 +40,14 @@ def drift(model: str, data: tuple[str, ...], level: float | None, reading: Readi
     Prints the p-value of each file, and which columns have moved most. For pipelines: the exit
     status is 6 if a batch has drifted, and 0 if none has.
     """
-    from mercer.novelty.drift import adjusted
+    from scipy.stats import false_discovery_control
 
     fitted = load_model(model, "test")
     inner = learnt.of_vectors(fitted)
     level = inner.level if level is None else level
     with console.progress():
         batches = [_compared(fitted, inner, path, reading) for path in data]
-    rates = adjusted([facts["p_value"] for facts in batches])
+    rates = false_discovery_control([facts["p_value"] for facts in batches])
     for facts, rate in zip(batches, rates.tolist(), strict=True):
         facts |= {"adjusted": rate, "drifted": rate <= level}
     drifted = sum(facts["drifted"] for facts in batches)

@@ -9,53 +9,50 @@ import click
 
 import mercer
 from mercer._base.types import Estimator
-from mercer.cli import options
 from mercer.cli.faults import Failure
-from mercer.cli.maps import fit_map, map_option, refuse_others, save_map
-from mercer.cli.models import Recipe, describes_denoiser, describes_model
-from mercer.cli.options import Reading, console, tables
+from mercer.cli.maps import MAP, fit_map, refuse_others, save_map
+from mercer.cli.models import KERNEL, PREIMAGE, Recipe
+from mercer.cli.options import (
+    DATA,
+    FORCE,
+    MISSING,
+    SEED,
+    Kinds,
+    Reading,
+    command,
+    console,
+    noise_level,
+    one_of,
+    option,
+    tables,
+)
 
 NOT_CONVERGED = 5
 #: Endings of other programs' files, which a model must not have.
 _OTHERS = {".csv", ".tsv", ".txt", ".npy", ".npz", ".mtx", ".parquet", ".feather", ".xlsx"}
 _OTHERS |= {".json", ".jsonl", ".png", ".svg", ".pdf", ".jpg", ".html", ".onnx", ".pkl", ".zarr"}
 
-_model_output = click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    help="The model file to write.  [default: the data's name with .mercer]",
+_OUTPUT = option(
+    "The model file to write.  [default: the data's name with .mercer]", names="-o --output"
 )
 
 
-@options.command(short_help="Fit a model to a file of rows.")
-@options.data_argument
-@_model_output
-@options.force_option("Replace an existing output or checkpoint.")
-@click.option(
-    "--checkpoint",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Where a fit that can be resumed saves its state.  [default: OUTPUT.checkpoint]",
-)
-@click.option("--resume", is_flag=True, help="Resume a fit that was stopped.")
-@click.option("--dry-run", is_flag=True, help="Print what would be done, without fitting.")
-@map_option
-@options.seed_option
-@options.reads
-@options.encodes
-@options.missing_option
-@describes_model
+@command("Fit a model to a file of rows.")
 def fit(
-    data: str,
-    output: Path | None,
-    force: bool,
-    checkpoint: Path | None,
-    resume: bool,
-    dry_run: bool,
-    places: Path | None,
+    *,
+    data: str = DATA,
+    output: Path | None = _OUTPUT,
+    force: bool = option("Replace an existing output or checkpoint."),
+    checkpoint: Path | None = option(
+        "Where a fit that can be resumed saves its state.  [default: OUTPUT.checkpoint]",
+        type=click.Path(dir_okay=False, path_type=Path),
+    ),
+    resume: bool = option("Resume a fit that was stopped."),
+    dry_run: bool = option("Print what would be done, without fitting."),
+    places: Path | None = MAP,
     reading: Reading,
-    encoder: Any,
-    missing: str,
+    kinds: Kinds,
+    missing: str = MISSING,
     recipe: Recipe,
 ) -> int:
     """Fit a model to DATA and write it to a model file.
@@ -76,7 +73,7 @@ def fit(
     if not dry_run:
         tables.check_target(target, force=force)
         _check_state(state, resume=resume, force=force)
-    started = time.perf_counter()
+    encoder, started = kinds.encoder(), time.perf_counter()
     if places is not None:
         refuse_others(recipe, dry_run)
         save_map(*fit_map(data, places, reading, encoder, missing, recipe.seed), target, started)
@@ -123,36 +120,26 @@ def _check_time(plan: Any, recipe: Recipe, n: int) -> None:
 
 def _check_state(state: Path, *, resume: bool, force: bool) -> None:
     """Refuse to resume or to discard the state of a stopped fit unless asked to."""
-    if not state.exists() or resume:
-        return
-    if not force:
+    if state.exists() and not (resume or force):
         raise Failure(
             f"'{state}' was left by a fit that was stopped. Add --resume to continue it, or "
             "--force to start over."
         )
-    state.unlink()
+    if not resume:
+        state.unlink(missing_ok=True)
 
 
 def _show(plan: Any, table: Any, data: str) -> None:
     """What the fit would do, and whether there is room for it."""
-    from mercer._base.machine import available_bytes, size_text, time_text
+    from mercer._base.machine import available_bytes, size_text
 
-    facts: dict[str, Any] = {
-        "rows": table.rows.shape[0],
-        "columns": table.rows.shape[1],
-        "solver": plan.name,
-        "reason": plan.reason,
-        "components": plan.rule.describe(),
-        "bytes": plan.bytes,
-        "seconds": plan.seconds,
-        "free_bytes": available_bytes(),
-        "loads": plan.loads,
-        "resumable": plan.resumable,
-    }
+    (n, d), free = table.rows.shape, available_bytes()
+    planned = {name: getattr(plan, name) for name in ("reason", "bytes", "seconds", "loads")}
+    facts = {"rows": n, "columns": d, "solver": plan.name, **planned, "free_bytes": free}
+    facts |= {"components": plan.rule.describe(), "resumable": plan.resumable}
     if not console.as_json(facts):
-        facts |= {name: size_text(facts[name]) for name in ("bytes", "free_bytes")}
-        facts["seconds"] = time_text(plan.seconds) if plan.seconds else "not known"
-        console.summary(f"{data}, not fitted", {name: str(value) for name, value in facts.items()})
+        size = {"data": console.size_of(n, d), "free memory": size_text(free)}
+        console.summary(f"{data}, not fitted", {**size, **dict(plan._table().rows)})
 
 
 def _announce(plan: Any, what: str, *, resumed: bool) -> None:
@@ -170,14 +157,12 @@ def _announce(plan: Any, what: str, *, resumed: bool) -> None:
         f"{size_text(free)} free memory"
     )
     if plan.seconds > LONG:
-        quicker = "--solver landmarks is quicker"
+        quicker = "fewer --landmarks are" if plan.name == "Landmarks" else "--solver landmarks is"
         if isinstance(plan.solver, mercer.sparse.SparseSolver):
-            quicker = "fewer --kernels are quicker"
-        elif isinstance(plan.solver, mercer.solvers.Landmarks):
-            quicker = "fewer --landmarks are quicker"
+            quicker = "fewer --kernels are"
         console.remark(
             f"this is estimated to take {time_text(plan.seconds)} on an idle machine; --time sets "
-            f"a limit, {quicker}"
+            f"a limit, {quicker} quicker"
         )
 
 
@@ -191,42 +176,32 @@ def _run(model: Estimator, table: Any, kept: Path | None) -> Any:
         raise
 
 
-@options.command(short_help="Choose width and components for denoising, and fit.")
-@options.data_argument
-@_model_output
-@options.force_option()
-@click.option(
-    "--noise",
-    type=options.Noise(),
-    metavar="LEVEL",
-    help="Standard deviation of the noise in the rows (of the noise to expect, if DATA are "
-    "clean), in units of the rows, or of their standard deviations where columns are scaled. For "
-    "noisy rows also several, one per column in its own unit; 'columns' estimates one for each "
-    "column; or 'poisson', 'speckle' or 'speckle:SHARE'.  [default: estimated; for clean rows half "
-    "their standard deviation]",
-)
-@click.option(
-    "--rows",
-    type=options.OneOf(("auto", "noisy", "clean")),
-    default="auto",
-    show_default=False,
-    help="Whether DATA are the noisy rows themselves, or clean examples.  [default: noisy]",
-)
-@describes_denoiser
-@options.seed_option
-@options.reads
-@options.encodes
-@options.missing_option
+@command("Choose width and components for denoising, and fit.")
 def tune(
-    data: str,
-    output: Path | None,
-    force: bool,
-    noise: Any,
-    rows: str,
+    *,
+    data: str = DATA,
+    output: Path | None = _OUTPUT,
+    force: bool = FORCE,
+    noise: Any = option(
+        "Standard deviation of the noise in the rows (of the noise to expect, if DATA are clean), "
+        "in units of the rows, or of their standard deviations where columns are scaled. For noisy "
+        "rows also several, one per column in its own unit; 'columns' estimates one for each "
+        "column; or 'poisson', 'speckle' or 'speckle:SHARE'.  [default: estimated; for clean rows "
+        "half their standard deviation]",
+        type=noise_level,
+        metavar="LEVEL",
+    ),
+    rows: str = one_of(
+        "Whether DATA are the noisy rows themselves, or clean examples.  [default: noisy]",
+        *("auto", "noisy", "clean"),
+        show_default=False,
+    ),
+    kernel: str = KERNEL,
+    preimage: str | None = PREIMAGE,
+    seed: int = SEED,
     reading: Reading,
-    encoder: Any,
-    missing: str,
-    recipe: Recipe,
+    kinds: Kinds,
+    missing: str = MISSING,
 ) -> None:
     """Choose the kernel's width and the number of components that denoise DATA best.
 
@@ -236,15 +211,15 @@ def tune(
     and powers of two of components. The best model is then fitted to all rows, and written to a
     model file for 'mercer denoise' and all other commands.
     """
+    recipe = Recipe(kernel=kernel, preimage=preimage, seed=seed)
     recipe.check()
-    target = _target_of(data, output)
+    target, model = _target_of(data, output), recipe.make()
     tables.check_target(target, force=force)
     started = time.perf_counter()
-    with tables.open_for_fit(data, reading, encoder, recipe.make(), missing) as opened:
+    with tables.open_for_fit(data, reading, kinds.encoder(), model, missing) as opened:
         table, encoder = opened.table.loaded(), opened.encoder
         if noise is None and rows == "clean":
             noise = mercer.selection.typical_noise(table.rows[:])
-        model = recipe.make()
         noise = tables.noise_of_vectors(noise, encoder)
         with console.progress():
             model.tune(table.rows, noise=noise, rows=rows)
@@ -253,26 +228,21 @@ def tune(
     console.report_fit(model, table.rows, target, started, encoder, facts, denoising=line)
 
 
-def _outcome(choice: Any, noise: float | None, d: int) -> tuple[dict[str, Any], str]:
+def _outcome(choice: Any, noise: Any, d: int) -> tuple[dict[str, Any], str]:
     """What was compared, and how much noise is left: as facts, and in one line."""
-    names = ("components_asked", "noise", "error", "error_of_noise")
     if isinstance(choice, mercer.selection.NoisyChoice):
-        risk, level = choice.risk, choice.risk.level
-        values = ("by estimated error of denoising", level.size, risk.error, risk.noise)
-        line = str(risk)
+        how, line = "estimated", str(choice.risk)
+        level, error, of = choice.risk.level.size, choice.risk.error, choice.risk.noise
     else:
-        assert noise is not None
-        error, of = choice.value, noise**2 * d
-        values = ("by held-out error of denoising", noise, error, of)
+        how, level, error, of = "held-out", noise, choice.value, noise**2 * d
         line = (
             f"of noise with standard deviation {noise:.4g}, {error / of:.1%} is left in held-out "
             f"rows (mean squared error {error:.4g} of {of:.4g})"
         )
-    compared = [
-        {"kernel": repr(kernel), "components": q, "error": error}
-        for kernel, q, error in choice.table
-    ]
-    return {**dict(zip(names, values, strict=True)), "compared": compared}, line
+    compared = [{"kernel": repr(k), "components": q, "error": e} for k, q, e in choice.table]
+    asked = f"by {how} error of denoising"
+    facts = {"components_asked": asked, "noise": level, "error": error, "error_of_noise": of}
+    return {**facts, "compared": compared}, line
 
 
 def _target_of(data: str, output: Path | None) -> Path:

@@ -6,14 +6,23 @@ from typing import Any
 import click
 
 import mercer
-from mercer.cli import options
 from mercer.cli.models import existing, load_model
-from mercer.cli.options import Output, Reading, console, frames, opening, tables
+from mercer.cli.options import (
+    DATA,
+    MODEL,
+    Output,
+    Reading,
+    command,
+    console,
+    frames,
+    opening,
+    option,
+    tables,
+)
 
 
-@options.command(short_help="Show what a model file contains.")
-@options.model_argument
-def info(model: str) -> None:
+@command("Show what a model file contains.")
+def info(model: str = MODEL) -> None:
     """Describe the model file MODEL: what it is, how it was made, and what takes up space.
 
     Every checksum is compared; nothing that the file says is run.
@@ -64,18 +73,20 @@ def _print(facts: Any) -> None:
     console.Terminal(highlight=False).print(table)
 
 
-@options.command(short_help="Write a table or a model in another format.")
-@click.argument("source", type=click.Path(allow_dash=True))
-@click.argument("target", type=click.Path(allow_dash=True))
-@options.force_option("Replace an existing TARGET.")
-@options.reads
-def convert(source: str, target: str, force: bool, reading: Reading) -> None:
+@command("Write a table or a model in another format.")
+def convert(
+    *,
+    source: str = DATA,
+    target: str = DATA,
+    force: bool = option("Replace an existing TARGET."),
+    reading: Reading,
+) -> None:
     """Write SOURCE as TARGET; the endings say what they are.
 
     A model file (.mercer) becomes an ONNX graph (.onnx), for programs that have neither Python nor
     mercer. A table, or a folder of PNG images, becomes any other kind of table.
     """
-    output = Output.of(target, force)
+    output = Output(target, force, reading.format)
     if Path(source).suffix == ".mercer":
         done = _convert_model(source, output)
     else:

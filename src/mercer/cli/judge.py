@@ -9,9 +9,22 @@ import click
 
 import mercer
 from mercer._base.types import Estimator
-from mercer.cli import options
 from mercer.cli.models import check_able, load_model
-from mercer.cli.options import OneOf, Output, Reading, console, learnt, tables
+from mercer.cli.options import (
+    DATA,
+    MODEL,
+    OPTIONAL_DATA,
+    RATE,
+    Copying,
+    Output,
+    Reading,
+    command,
+    console,
+    learnt,
+    one_of,
+    option,
+    tables,
+)
 
 #: New rows that are explained, the newest ones.
 MOST_EXPLAINED = 1000
@@ -19,11 +32,8 @@ MOST_EXPLAINED = 1000
 MOST_COMPARED = 200_000
 
 
-@options.command(short_help="Measure how well a model restores rows.")
-@options.model_argument
-@options.data_argument
-@options.reads
-def score(model: str, data: str, reading: Reading) -> None:
+@command("Measure how well a model restores rows.")
+def score(*, model: str = MODEL, data: str = DATA, reading: Reading) -> None:
     """Measure how well MODEL restores the rows of DATA after noise was added to them.
 
     On rows that the model has not seen, so that models of different kernels can be compared: the
@@ -52,35 +62,25 @@ def score(model: str, data: str, reading: Reading) -> None:
 _RATE = "far beyond the others; of clean rows about 2 % are, with long tails up to 11 %"
 
 
-@options.command(short_help="Measure how new each row is to the model.")
-@click.option(
-    "--normal",
-    metavar="FILE",
-    type=click.Path(exists=True),
-    help="Normal rows that the model has not seen, to give any model a threshold.",
-)
-@click.option(
-    "--false-alarm-rate",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="With --normal: the share of normal rows that may be called new.  [default: 0.05]",
-)
-@click.option(
-    "--why", is_flag=True, help="Also write which columns make a row new, each with its share."
-)
-@click.option(
-    "--outliers",
-    is_flag=True,
-    help="Find outliers among the rows of DATA themselves, with a model like MODEL fitted to them.",
-)
-@options.takes_rows("scores")
+@command("Measure how new each row is to the model.")
 def novelty(
-    model: str,
-    data: str,
-    normal: str | None,
-    false_alarm_rate: float | None,
-    why: bool,
-    outliers: bool,
-    reading: Reading,
+    *,
+    model: str = MODEL,
+    data: str = DATA,
+    normal: str | None = option(
+        "Normal rows that the model has not seen, to give any model a threshold.",
+        metavar="FILE",
+        type=click.Path(exists=True),
+    ),
+    false_alarm_rate: float | None = option(
+        "With --normal: the share of normal rows that may be called new.  [default: 0.05]",
+        type=RATE,
+    ),
+    why: bool = option("Also write which columns make a row new, each with its share."),
+    outliers: bool = option(
+        "Find outliers among the rows of DATA themselves, with a model like MODEL fitted to them."
+    ),
+    reading: Copying,
     output: Output,
 ) -> None:
     """Score the rows of DATA by how new they are to MODEL.
@@ -115,7 +115,7 @@ def novelty(
             new = int(judged.beside["new"].sum())
             reasons = _reasons(detector, table, judged, columns_of(fitted, table))
             ids = judged.beside.get(reading.id or "")
-            place = _place_of(fitted, table, data) if ids is None else ids.__getitem__
+            place = _place_of(fitted, table, data, reading) if ids is None else ids.__getitem__
             _remark_on_newest(judged, reasons, place)
             if why:
                 judged = replace(judged, beside=_beside(judged, reasons))
@@ -189,13 +189,13 @@ def top_columns(contributions: Any, columns: Sequence[str]) -> list[str]:
     return lines
 
 
-def _place_of(fitted: Estimator, table: Any, data: str) -> Callable[[int], str]:
+def _place_of(fitted: Estimator, table: Any, data: str, reading: Reading) -> Callable[[int], str]:
     """What a row is called: the line of a text file, or else its number."""
     if not isinstance(fitted, learnt.OnTables):
         return table.rows.place  # type: ignore[no-any-return]
     from mercer.io.look import TEXT, Look
 
-    look = Look(Path(data), console.asked_for("header_row"))
+    look = Look(Path(data), reading.header_row)
     first = look.dialect.line if look.kind in TEXT else 0
     return lambda row: f"{'line' if first else 'row'} {first + row}"
 
@@ -215,26 +215,17 @@ def _calibrate(fitted: Estimator, normal: str, reading: Reading, rate: float) ->
         return mercer.KernelNovelty.from_fitted(inner, table.rows, false_alarm_rate=rate)
 
 
-@options.command(short_help="Show which variables matter in each component.")
-@options.model_argument
-@options.optional_data
-@click.option(
-    "--unit",
-    type=OneOf(["share", "std", "raw", "correlation"]),
-    default="share",
-    help="Shares in each component; per standard deviation of a variable; per unit of it; or the "
-    "squared correlation of score and variable.",
-)
-@click.option(
-    "--intervals", is_flag=True, help="Also show what another sample of rows would give (95 %)."
-)
-@options.reads
-@options.writes("Where the table goes: a row for each variable.")
+@command("Show which variables matter in each component.")
 def relevance(
-    model: str,
-    data: str | None,
-    unit: str,
-    intervals: bool,
+    *,
+    model: str = MODEL,
+    data: str | None = OPTIONAL_DATA,
+    unit: str = one_of(
+        "Shares in each component; per standard deviation of a variable; per unit of it; or the "
+        "squared correlation of score and variable.",
+        *("share", "std", "raw", "correlation"),
+    ),
+    intervals: bool = option("Also show what another sample of rows would give (95 %)."),
     reading: Reading,
     output: Output,
 ) -> None:

@@ -8,15 +8,14 @@ import click
 
 import mercer
 from mercer.cli.models import Recipe
-from mercer.cli.options import Reading, console, learnt, tables
+from mercer.cli.options import Reading, console, learnt, option, tables
 
-map_option = click.option(
-    "--map",
-    "places",
+MAP = option(
+    "A map of the rows that another tool has made (UMAP, t-SNE, ...): one place for each row, in "
+    "their order. The model then goes both ways between rows and places.",
+    names="--map",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="A map of the rows that another tool has made (UMAP, t-SNE, ...): one place for each row, "
-    "in their order. The model then goes both ways between rows and places.",
 )
 
 

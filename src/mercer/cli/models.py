@@ -12,7 +12,16 @@ from mercer._base import catalogue
 from mercer._base.spelling import similar_file
 from mercer._base.types import Estimator
 from mercer.cli.faults import Failure, NoModelFile
-from mercer.cli.options import DATA, OneOf, as_one, learnt, option, options_of, which_was_meant
+from mercer.cli.options import (
+    ENDINGS,
+    RATE,
+    SEED,
+    OneOf,
+    learnt,
+    one_of,
+    option,
+    which_was_meant,
+)
 
 
 def load_model(path: str, *abilities: str) -> Any:
@@ -56,7 +65,7 @@ def existing(path: str) -> str:
     """
     if Path(path).exists():
         return path
-    rows = [file for file in Path(path).parent.glob("*") if file.suffix.lower() in DATA]
+    rows = [file for file in Path(path).parent.glob("*") if file.suffix.lower() in ENDINGS]
     guess = similar_file(Path(path)) or "; check its name."
     for data in (file for file in rows if file.stem == Path(path).stem):
         guess = f"; fit it first: mercer fit {quote(str(data))} -o {quote(path)}"
@@ -118,62 +127,62 @@ def _share_or_auto(text: str) -> Any:
     return share
 
 
+KERNEL = option(
+    "The kernel, e.g. polynomial:degree=2.",
+    "gaussian",
+    type=_kernel_text,
+    shell_complete=lambda _context, _option, text: [k for k in KERNELS if k.startswith(text)],
+    metavar="NAME[:P=V,...]",
+)
+PREIMAGE = option(
+    "The way back to input space.  [default: the model's own]", type=OneOf([*catalogue.PREIMAGES])
+)
+
+
 @dataclass(frozen=True)
 class Recipe:
     """What the options of ``mercer fit`` say about the model."""
 
-    model: str = option("kpca", type=OneOf([*catalogue.MODELS, "drift"]), help="The estimator.")
-    kernel: str = option(
-        "gaussian",
-        type=_kernel_text,
-        shell_complete=lambda _context, _option, text: [k for k in KERNELS if k.startswith(text)],
-        metavar="NAME[:P=V,...]",
-        help="The kernel, e.g. polynomial:degree=2.",
-    )
+    model: str = one_of("The estimator.", *catalogue.MODELS, "drift")
+    kernel: str = KERNEL
     gamma: float | str | None = option(
+        "Width as exp(-gamma r²); 'median' if none is given (novelty has its own rule).",
         type=_number_or_rule,
         metavar="NUMBER|median|scale",
-        help="Width as exp(-gamma r²); 'median' if none is given (novelty has its own rule).",
     )
-    sigma: float | None = option(type=float, help="Width as exp(-r²/2 sigma²).")
-    width: float | None = option(type=float, help="Width as exp(-r²/width²), or a length scale.")
+    sigma: float | None = option("Width as exp(-r²/2 sigma²).", type=float)
+    width: float | None = option("Width as exp(-r²/width²), or a length scale.", type=float)
     components: str = option(
+        "How many: a count, a share of the variance, or a rule.",
         "auto",
         metavar="N|SHARE|auto|all|parallel",
-        help="How many: a count, a share of the variance, or a rule.",
     )
     solver: str | None = option(
+        "How to find the components.  [default: auto]",
         type=OneOf(sorted({*catalogue.SOLVERS, *catalogue.SPARSE_SOLVERS})),
-        help="How to find the components.  [default: auto]",
     )
     time: float | None = option(
+        "Choose the solver and landmarks so that the fit should take no longer than this; of a "
+        "sparse model, refuse a number of kernels that would.",
         type=_seconds,
         metavar="30s|5m|1h",
-        help="Choose the solver and landmarks so that the fit should take no longer than this; of "
-        "a sparse model, refuse a number of kernels that would.",
     )
-    landmarks: int | None = option(type=click.IntRange(2), help="Fit on this many landmarks.")
-    kernels: int | None = option(
-        type=click.IntRange(1), help="Representing rows of a sparse model."
-    )
-    preimage: str | None = option(
-        type=OneOf([*catalogue.PREIMAGES]),
-        help="The way back to input space.  [default: the model's own]",
-    )
+    landmarks: int | None = option("Fit on this many landmarks.", type=click.IntRange(2))
+    kernels: int | None = option("Representing rows of a sparse model.", type=click.IntRange(1))
+    preimage: str | None = PREIMAGE
     false_alarm_rate: float | None = option(
-        type=click.FloatRange(0, 1, min_open=True, max_open=True),
-        help="The false-alarm rate of a novelty model.  [default: 0.05]",
+        "The false-alarm rate of a novelty model.  [default: 0.05]", type=RATE
     )
     contamination: float | str | None = option(
+        "Share of outliers among the rows of a novelty model, up to 0.5.  [default: none]",
         type=_share_or_auto,
         metavar="SHARE|auto",
-        help="Share of outliers among the rows of a novelty model, up to 0.5.  [default: none]",
     )
     density: str | None = option(
+        "The distribution that a generative model samples from.  [default: local]",
         type=OneOf([*catalogue.DENSITIES]),
-        help="The distribution that a generative model samples from.  [default: local]",
     )
-    seed: int = 0
+    seed: int = SEED
 
     def check(self) -> None:
         """Refuse options that the model does not use, instead of ignoring them."""
@@ -198,9 +207,8 @@ class Recipe:
         if self.model == "drift":
             count = {} if self.landmarks is None else {"n_landmarks": self.landmarks}
             return mercer.KernelDrift(kernel=self._kernel(), random_state=self.seed, **count)
-        others = ("landmarks", "time", "solver")
-        own = {name: getattr(self, name) for name in _BELONGS if name not in others}
-        own["n_kernels"] = own.pop("kernels")
+        names = ("preimage", "density", "false_alarm_rate", "contamination")
+        own = {"n_kernels": self.kernels, **{name: getattr(self, name) for name in names}}
         parameters: dict[str, Any] = {
             "n_components": self._components(),
             "kernel": self._kernel(),
@@ -209,8 +217,7 @@ class Recipe:
             **{name: value for name, value in own.items() if value is not None},
         }
         if self.model in ("missing", "robust"):
-            inner = mercer.KernelPCA(**parameters)
-            return catalogue.load(catalogue.MODELS[self.model])(inner, random_state=self.seed)
+            parameters = {"estimator": mercer.KernelPCA(**parameters), "random_state": self.seed}
         return catalogue.load(catalogue.MODELS[self.model])(**parameters)
 
     @property
@@ -222,20 +229,17 @@ class Recipe:
         """The kernel that ``NAME:parameter=value,...`` and the width options describe."""
         name, _, inside = self.kernel.partition(":")
         widths = {"gamma": self.gamma, "sigma": self.sigma, "width": self.width}
-        widths = {width: value for width, value in widths.items() if value is not None}
         default = mercer.kernels.as_kernel(name)
         allowed = default.get_params(deep=False)
         parameters = _assignments(inside)
-        for width, value in widths.items():
-            key = "length_scale" if width == "width" and width not in allowed else width
-            if key not in allowed:
-                raise click.UsageError(f"the {name} kernel has no {width}; leave --{width} out")
-            parameters[key] = value
+        parameters |= {width: value for width, value in widths.items() if value is not None}
+        if "length_scale" in allowed and "width" in parameters:
+            parameters["length_scale"] = parameters.pop("width")
         for key in parameters:
             if key not in allowed:
                 takes = ", ".join(sorted(allowed)) or "no parameters"
                 raise click.UsageError(f"the {name} kernel has no '{key}'; it takes {takes}")
-        if self.model == "novelty" and self.kernel == "gaussian" and not widths:
+        if self.model == "novelty" and self.kernel == "gaussian" and not parameters:
             return None  # a novelty model has a width of its own
         return type(default)(**parameters)
 
@@ -284,5 +288,3 @@ _BELONGS = {
     "solver": (*_WITH_SOLVER, "sparse"),
     "preimage": ("kpca", "sparse", "generative", "missing", "robust"),
 }
-describes_denoiser = as_one("recipe", Recipe, *options_of(Recipe, "kernel", "preimage"))
-describes_model = as_one("recipe", Recipe, *options_of(Recipe))

@@ -1,14 +1,13 @@
-"""What commands share: options, as small objects, and modules that are loaded late."""
+"""What commands share: parameters that signatures declare, and modules that are loaded late."""
 
 import csv
-import functools
-import inspect
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, is_dataclass
 from importlib import import_module
+from inspect import getdoc, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
@@ -42,13 +41,11 @@ else:
     missing, learnt = _Late("mercer.tables.missing"), _Late("mercer.model.model")
 
 #: Endings of tables; written out here, so that --help need not import the library.
-DATA = (
+ENDINGS = (
     *(".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow"),
     *(".xlsx", ".xlsm", ".xls", ".ods"),
 )
 FORMATS = ("csv", "tsv", "npy", "npz", "parquet")
-Command = Callable[..., Any]
-Decorator = Callable[[Command], Command]
 
 
 class OneOf(click.Choice):  # type: ignore[type-arg]  # click has it since 8.2
@@ -66,25 +63,20 @@ class OneOf(click.Choice):  # type: ignore[type-arg]  # click has it since 8.2
             self.fail(f"{error.message}{hint}", param, ctx)
 
 
-class Noise(click.FloatRange):
+def noise_level(text: str) -> Any:
     """A level of noise, one for each column, or the words for noise that is not Gaussian."""
-
-    def __init__(self) -> None:
-        super().__init__(0, min_open=True)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """A positive number, several of them, or one of the words."""
-        if str(value).partition(":")[0] in ("columns", "independent", "poisson", "speckle"):
-            return value
-        parts: list[Any] = str(value).split(",")
-        try:
-            [float(part) for part in parts]
-        except ValueError:
-            words = "columns, independent, poisson, speckle or speckle:SHARE"
-            known = f"a number, several separated by commas, {words}"
-            self.fail(f"'{value}' is not a noise level; give {known}.", param, ctx)
-        levels = [super(Noise, self).convert(part, param, ctx) for part in parts]
-        return levels if len(levels) > 1 else levels[0]
+    if text.partition(":")[0] in ("columns", "independent", "poisson", "speckle"):
+        return text
+    try:
+        levels = [float(part) for part in text.split(",")]
+    except ValueError:
+        levels = []
+    if not levels or min(levels) <= 0:
+        raise click.BadParameter(
+            f"'{text}' is not a noise level; give a number, several separated by commas, columns, "
+            "independent, poisson, speckle or speckle:SHARE."
+        )
+    return levels if len(levels) > 1 else levels[0]
 
 
 def which_was_meant(word: str, words: Sequence[str]) -> str:
@@ -93,49 +85,78 @@ def which_was_meant(word: str, words: Sequence[str]) -> str:
     return "" if guess is None else f" Did you mean '{guess}'?"
 
 
-def as_one(
-    argument: str, make: Any, *options: Decorator, then: Callable[[Any], Any] = lambda made: made
-) -> Decorator:
-    """Options that reach a command as one argument: ``then(make(...))`` of their values."""
-    names = inspect.signature(make).parameters
+def option(help: str, default: Any = None, **how: Any) -> Any:
+    """The default of a command's parameter, or of a field of its records, that is an option.
 
-    def decorate(function: Command) -> Command:
-        @functools.wraps(function)
-        def wrapper(**values: Any) -> Any:
-            taken = {name: values.pop(name) for name in names if name in values}
-            return function(**{argument: then(make(**taken))}, **values)
+    It has the same name unless ``names`` says another, such as ``-n --count``; ``how`` is as click
+    has it.
+    """
+    return field(default=default, metadata={"help": help, **how})
 
-        command: Command = wrapper
-        for option in reversed(options):
-            command = option(command)
-        return command
+
+def one_of(help: str, *words: str, **how: Any) -> Any:
+    """An option that is one of some words, by default the first."""
+    return option(help, words[0], type=OneOf(words), **how)
+
+
+def argument(**how: Any) -> Any:
+    """The same for an argument, which has no dashes."""
+    return field(metadata=how)
+
+
+def command(short_help: str, **how: Any) -> Callable[[Callable[..., Any]], click.Command]:
+    """A command that takes what its function takes.
+
+    A parameter is an :func:`option` or :func:`argument` by its default, or a record by its
+    annotation: a dataclass, the fields of which are options. Records may share some.
+    """
+
+    def decorate(function: Callable[..., Any]) -> click.Command:
+        takes = signature(function).parameters
+        declared: dict[str, tuple[Any, Any]] = {}
+        records: dict[str, Any] = {}
+        for name, parameter in takes.items():
+            if is_dataclass(parameter.annotation):
+                records[name] = parameter.annotation
+                declared |= {p.name: (p.type, p) for p in _options_of(records[name])}
+            else:
+                declared[name] = parameter.annotation, parameter.default
+
+        def run(**values: Any) -> Any:
+            for name, record in records.items():
+                values[name] = record(**{p.name: values[p.name] for p in _options_of(record)})
+            return function(**{name: values[name] for name in takes})
+
+        params = [*(_parameter(name, *kind) for name, kind in declared.items()), *_FLAGS]
+        texts = {"help": getdoc(function), "short_help": short_help, **how}
+        return click.Command(function.__name__, callback=run, params=params, **texts)
 
     return decorate
 
 
-_FLAGS = {
-    "--json": "Print the result as JSON.",
-    "-q --quiet": "No progress and no remarks.",
-    "--debug": "Show tracebacks.",
-}
+def _options_of(record: Any) -> list[Any]:
+    return [part for part in fields(record) if part.metadata]
 
 
-class _Speaking(click.Command):
-    """With ``--json``, ``--quiet`` and ``--debug``, which :mod:`mercer.cli.console` asks for."""
+def _parameter(name: str, annotation: Any, declared: Any) -> click.Parameter:
+    """An option or argument as click has it."""
+    how = dict(declared.metadata)
+    if annotation is bool:
+        how["is_flag"] = True
+    if Path in (annotation, *get_args(annotation)):
+        how.setdefault("type", click.Path(path_type=Path))
+    if "help" not in how:
+        return click.Argument([name], **how)
+    names = how.pop("names", f"--{name.replace('_', '-')}").split()
+    return click.Option([*names, name], default=declared.default, **how)
 
-    def __init__(self, **attributes: Any) -> None:
-        kind: Any = {"is_flag": True, "expose_value": False, "callback": _note}
-        flags = [click.Option(names.split(), help=help, **kind) for names, help in _FLAGS.items()]
-        attributes["params"] = [*attributes["params"], *flags]
-        super().__init__(**attributes)
 
-
-#: What every command is declared with.
-command = functools.partial(click.command, cls=_Speaking)
-
-
-def _note(context: click.Context, option: click.Parameter, value: Any) -> None:
-    context.meta[f"mercer.{option.name}"] = value
+#: What every command takes, and :func:`mercer.cli.console.asked_for` asks for.
+_FLAGS = [
+    click.Option(["--json"], is_flag=True, help="Print the result as JSON."),
+    click.Option(["-q", "--quiet"], is_flag=True, help="No progress and no remarks."),
+    click.Option(["--debug"], is_flag=True, help="Show tracebacks."),
+]
 
 
 def _split(_context: click.Context, _option: click.Parameter, texts: Any) -> tuple[str, ...]:
@@ -161,66 +182,36 @@ def _complete_columns(_context: click.Context, _option: click.Parameter, text: s
     return [f"{before}{comma}{name}" for name in names if name.startswith(begun)]
 
 
-def option(default: Any = None, **how: Any) -> Any:
-    """A field of a dataclass that is an option of the same name; ``how`` is as click has it."""
-    return field(default=default, metadata=how)
-
-
-def options_of(record: Any, *names: str) -> list[Decorator]:
-    """The options that the fields of a dataclass declare; some by name, or all."""
-    decorators: list[Decorator] = []
-    for part in fields(record):
-        if part.metadata and (not names or part.name in names):
-            how = {"default": part.default or None, **part.metadata}
-            decorators.append(click.option(f"--{part.name.replace('_', '-')}", **how))
-    return decorators
-
-
 def _column(help: str, metavar: str = "NAME", **how: Any) -> Any:
-    return option(shell_complete=_complete_columns, metavar=metavar, help=help, **how)
+    return option(help, shell_complete=_complete_columns, metavar=metavar, **how)
 
 
 def _columns(help: str) -> Any:
     return _column(help, "A,B,...", default=(), multiple=True, callback=_split)
 
 
-data_argument = click.argument("data", type=click.Path(allow_dash=True))
-optional_data = click.argument("data", type=click.Path(allow_dash=True), required=False)
-model_argument = click.argument("model", type=click.Path(dir_okay=False))
-_SEED: Any = {"type": click.IntRange(0), "default": 0, "help": "Seed for random numbers."}
-seed_option = click.option("--seed", **_SEED)
-
-
-def _one_of(words: Sequence[str], help: str) -> dict[str, Any]:
-    """Settings of an option that takes one of some words, by default the first."""
-    return {"type": OneOf(words), "default": words[0], "help": help}
-
-
-def _noted(name: str, **how: Any) -> Decorator:
-    """An option that :func:`mercer.cli.console.asked_for` asks for, as the flags are."""
-    return click.option(name, expose_value=False, callback=_note, **how)
-
-
+MODEL = argument(type=click.Path(dir_okay=False))
+DATA = argument(type=click.Path(allow_dash=True))
+OPTIONAL_DATA = argument(type=click.Path(allow_dash=True), required=False)
+RATE = click.FloatRange(0, 1, min_open=True, max_open=True)
+SEED = option("Seed for random numbers.", 0, type=click.IntRange(0))
+FORCE = option("Replace an existing output.")
+_FORMAT = "Format of standard input and output, where '-' is used for them."
+FORMAT = one_of(_FORMAT, *FORMATS)
+_DIGITS = "Decimals of numbers: as many as the columns themselves have, or all."
+DIGITS = one_of(_DIGITS, "own", "all")
 _MISSING = (
     "Missing values: fill them in, drop such rows, or refuse them; 'auto' fills them in, and "
     "drops rows in which every value is missing."
 )
-missing_option = click.option("--missing", **_one_of(["auto", "fill", "drop", "refuse"], _MISSING))
-_FORMAT = "Format of standard input and output, where '-' is used for them."
-format_option = _noted("--format", **_one_of(FORMATS, _FORMAT))
-_DIGITS = "Decimals of numbers: as many as the columns themselves have, or all."
-digits_option = _noted("--digits", **_one_of(["own", "all"], _DIGITS))
+MISSING = one_of(_MISSING, "auto", "fill", "drop", "refuse")
 
 
-def force_option(help: str = "Replace an existing output.") -> Decorator:
-    """``--force``."""
-    return click.option("--force", is_flag=True, help=help)
-
-
-def output_folder(default: str, what: str) -> Decorator:
-    """``--output`` for commands that fill a folder."""
-    kind: Any = {"type": click.Path(file_okay=False, path_type=Path), "default": Path(default)}
-    return click.option("-o", "--output", help=f"Folder for {what}; created if needed.", **kind)
+def output_folder(default: str, what: str) -> Any:
+    """``--output`` of commands that fill a folder."""
+    help = f"Folder for {what}; created if needed."
+    kind = click.Path(file_okay=False, path_type=Path)
+    return option(help, Path(default), names="-o --output", type=kind)
 
 
 @dataclass(frozen=True)
@@ -232,9 +223,16 @@ class Reading:
     )
     drop: tuple[str, ...] = _columns("Leave these columns out.")
     label: str | None = _column("The column that names each row's class.")
-    array: str | None = option(metavar="NAME", help="The array of an .npz archive or Zarr store.")
-    keep: tuple[str, ...] = _columns("Columns that are copied to the output unchanged.")
-    id: str | None = _column("The column that names the rows; copied to the output, too.")
+    array: str | None = option("The array of an .npz archive or Zarr store.", metavar="NAME")
+    header_row: int | None = option(
+        "The line of the file, from 1, that has the names of the columns.",
+        type=click.IntRange(1),
+        metavar="LINE",
+    )
+    sheet: str | None = option("The sheet of a workbook, by name or number from 1.", metavar="NAME")
+    format: str = FORMAT
+    keep: tuple[str, ...] = ()
+    id: str | None = None
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -251,26 +249,41 @@ class Reading:
         return mercer.io.Choice(self.columns, self.drop, self.label, like, keep)
 
 
-_HEADER_ROW = "The line of the file, from 1, that has the names of the columns."
-#: What else is said about a file, wherever one is read: by :func:`mercer.cli.tables.located`.
-_FILE = (
-    format_option,
-    _noted("--header-row", type=click.IntRange(1), metavar="LINE", help=_HEADER_ROW),
-    _noted("--sheet", metavar="NAME", help="The sheet of a workbook, by name or number from 1."),
-)
-_READS = ("columns", "drop", "label", "array")
-reads = as_one("reading", Reading, *options_of(Reading, *_READS), *_FILE)
-reads_and_keeps = as_one("reading", Reading, *options_of(Reading), *_FILE)
+@dataclass(frozen=True)
+class Copying(Reading):
+    """The same, where columns are copied to the output."""
+
+    keep: tuple[str, ...] = _columns("Columns that are copied to the output unchanged.")
+    id: str | None = _column("The column that names the rows; copied to the output, too.")
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where results go."""
+
+    output: str = option(
+        "Where the results go. The ending determines the format; '-' is standard output.",
+        "-",
+        names="-o --output",
+        type=click.Path(allow_dash=True),
+        show_default=False,
+    )
+    force: bool = FORCE
+    format: str = FORMAT
+
+    @property
+    def path(self) -> Path | None:
+        """The file or folder; None for standard output."""
+        return None if self.output == "-" else Path(self.output)
 
 
 @dataclass(frozen=True)
 class Kinds:
     """What the options say about the kinds of columns; each option names some columns."""
 
-    scale: str = option(
-        "auto",
-        type=OneOf(["auto", "std", "robust", "none"]),
-        help="How numbers are scaled; 'auto' does not scale numbers that seem to share a unit.",
+    scale: str = one_of(
+        "How numbers are scaled; 'auto' does not scale numbers that seem to share a unit.",
+        *("auto", "std", "robust", "none"),
     )
     category: tuple[str, ...] = _columns("Columns of categories.")
     number: tuple[str, ...] = _columns("Columns of numbers.")
@@ -278,7 +291,7 @@ class Kinds:
         "Columns of dates; write since:month or since:weekday+hour for periodic parts."
     )
     index: str | None = _column("The column that names the rows.")
-    raw: bool = option(is_flag=True, help="Take the numbers as they are, and no other columns.")
+    raw: bool = option("Take the numbers as they are, and no other columns.")
 
     def encoder(self) -> Any:
         """The encoder that the options describe; None for raw numbers."""
@@ -297,42 +310,3 @@ def _date_kind(text: str) -> tuple[str, str]:
     if name and set(parts.split("+")) <= {"month", "weekday", "hour"}:
         return name, f"date:{parts}"
     return text, "date"
-
-
-encodes = as_one("encoder", Kinds, *options_of(Kinds), then=Kinds.encoder)
-
-
-@dataclass(frozen=True)
-class Output:
-    """Where results go: a path, or None for standard output."""
-
-    path: Path | None
-    force: bool = False
-
-    @classmethod
-    def of(cls, output: str, force: bool) -> Self:
-        """From the options; ``-`` is standard output."""
-        return cls(None if output == "-" else Path(output), force)
-
-
-def writes(what: str) -> Decorator:
-    """``--output`` and ``--force``, as the argument ``output``; standard output if not given."""
-    kind: Any = {"type": click.Path(allow_dash=True), "default": "-", "show_default": False}
-    help = f"{what} The ending determines the format; '-' is standard output."
-    path = click.option("-o", "--output", help=help, **kind)
-    return as_one("output", Output.of, path, force_option())
-
-
-def takes_rows(what: str, data: str = "data", *, needs_model: bool = True) -> Decorator:
-    """A model and rows, and all that is said about these; ``what`` goes to the output."""
-    # A single argument without a model is the data; click fills the first one.
-    model = model_argument
-    if not needs_model:
-        model = click.argument("model", metavar="[MODEL]", required=False)
-    path = click.Path(allow_dash=True)
-    argument = click.argument("data", metavar=data.upper(), type=path, required=needs_model)
-
-    def decorate(function: Command) -> Command:
-        return model(argument(reads_and_keeps(writes(f"Where the {what} go.")(function))))
-
-    return decorate

@@ -14,10 +14,22 @@ import mercer
 from mercer._base.optional import require
 from mercer._base.spelling import similar_file
 from mercer._base.types import Estimator, Targets
-from mercer.cli import maps, options
+from mercer.cli import maps
 from mercer.cli.faults import Failure
 from mercer.cli.models import load_model
-from mercer.cli.options import OneOf, Reading, as_one, console, learnt, option, options_of, tables
+from mercer.cli.options import (
+    FORCE,
+    MODEL,
+    OPTIONAL_DATA,
+    OneOf,
+    Reading,
+    argument,
+    command,
+    console,
+    learnt,
+    option,
+    tables,
+)
 from mercer.cli.stop import stopped_by
 
 # What is drawn → (class of mercer.plots, what it shows); written out for --help.
@@ -41,6 +53,7 @@ KINDS = {
 ENDINGS = (".png", ".svg", ".pdf", ".jpg", ".webp")
 #: What is noted in a picture's metadata.
 MAKER = "mercer plot"
+_PICTURE = f"The picture; one of {', '.join(ENDINGS)}, and .html for live."
 _HELP = "\n".join(f"  {kind:<11} {text}" for kind, (_, text) in KINDS.items())
 
 
@@ -62,49 +75,37 @@ def _components(text: str) -> int | list[int]:
 class Style:
     """How a picture looks, as the options say."""
 
-    dpi: int = option(150, type=click.IntRange(10, 1200), help="Dots per inch.")
+    dpi: int = option("Dots per inch.", 150, type=click.IntRange(10, 1200))
     intervals: bool = option(
-        is_flag=True,
-        help="For scree and relevance: what another sample of rows would give (95 %).",
+        "For scree and relevance: what another sample of rows would give (95 %)."
     )
     image_shape: tuple[int, ...] | None = option(
+        "For rows that are images.  [default: as a folder of images says, else a square, for 16 "
+        "columns or more with values from 0 to 255]",
         type=_shape,
         metavar="HxW[x3]",
-        help="For rows that are images.  [default: as a folder of images says, else a square, for "
-        "16 columns or more with values from 0 to 255]",
     )
-    cmap: str | None = option(metavar="NAME", help="matplotlib's colours of images, e.g. gray.")
+    cmap: str | None = option("matplotlib's colours of images, e.g. gray.", metavar="NAME")
     components: int | Sequence[int] | None = option(
-        type=_components,
-        metavar="N|I,J,...",
-        help="How many of the first, or which, counted from 0.",
+        "How many of the first, or which, counted from 0.", type=_components, metavar="N|I,J,..."
     )
-    title: str | None = option(help="Title above the picture.")
-    positive: str | None = option(
-        metavar="CLASS", help="For roc: the class of --label that is new."
-    )
+    title: str | None = option("Title above the picture.")
+    positive: str | None = option("For roc: the class of --label that is new.", metavar="CLASS")
 
 
-@options.command(short_help="Draw a picture of a model.", epilog=f"\b\nKinds:\n{_HELP}")
-@click.argument("kind", type=OneOf(list(KINDS)), metavar="KIND")
-@options.model_argument
-@options.optional_data
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    required=True,
-    help=f"The picture; one of {', '.join(ENDINGS)}, and .html for live.",
-)
-@options.force_option()
-@as_one("style", Style, *options_of(Style))
-@options.reads
+@command("Draw a picture of a model.", epilog=f"\b\nKinds:\n{_HELP}")
 def plot(
-    kind: str,
-    model: str,
-    data: str | None,
-    output: Path,
-    force: bool,
+    *,
+    kind: str = argument(type=OneOf(list(KINDS)), metavar="KIND"),
+    model: str = MODEL,
+    data: str | None = OPTIONAL_DATA,
+    output: Path = option(
+        _PICTURE,
+        names="-o --output",
+        type=click.Path(dir_okay=False, path_type=Path),
+        required=True,
+    ),
+    force: bool = FORCE,
     style: Style,
     reading: Reading,
 ) -> None:
@@ -248,26 +249,20 @@ def _page(fitted: Estimator, data: str | None, reading: Reading, style: Style, n
         return page_of(learnt.of_vectors(fitted), rows, labels, images, **look).encode()
 
 
-@options.command(short_help="Explore data or a model in the browser.")
-@click.argument("source", required=False, type=click.Path(path_type=Path), metavar="[DATA|MODEL]")
-@click.option("--host", default="127.0.0.1", help="The address to listen on.")
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=0,
-    show_default=False,
-    help="The port to listen on; 0 takes any free one.",
-)
-@click.option("--token", help="A secret for the address; needed where others can reach --host.")
-@click.option("--no-browser", is_flag=True, help="Print the address without opening a browser.")
-@maps.map_option
+@command("Explore data or a model in the browser.")
 def explore(
-    source: Path | None,
-    host: str,
-    port: int,
-    token: str | None,
-    no_browser: bool,
-    places: Path | None,
+    *,
+    source: Path | None = argument(required=False, metavar="[DATA|MODEL]"),
+    host: str = option("The address to listen on.", "127.0.0.1"),
+    port: int = option(
+        "The port to listen on; 0 takes any free one.",
+        0,
+        type=click.IntRange(0, 65535),
+        show_default=False,
+    ),
+    token: str | None = option("A secret for the address; needed where others can reach --host."),
+    no_browser: bool = option("Print the address without opening a browser."),
+    places: Path | None = maps.MAP,
 ) -> None:
     """Explore DATA or a MODEL in the browser, or files that you drop on the page.
 

@@ -5,38 +5,26 @@ from typing import Any
 
 import click
 
-from mercer.cli.options import command, console, output_folder, seed_option, tables
+from mercer.cli.options import SEED, argument, command, console, option, output_folder, tables
 
 
-@command(short_help="Reproduce the papers' tables and figures, with a verdict for each.")
-@click.argument("what", nargs=-1, metavar="[all | PAPER[/ITEM]]...")
-@click.option(
-    "--fast/--full",
-    "fast",
-    default=True,
-    help="As few draws as the verdicts need, or as many as the documentation shows.",
-)
-@click.option(
-    "--data",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    envvar="MERCER_DATA",
-    show_envvar=True,
-    help="Folder with usps.npz, mnist.npz, Pima.tr.csv and Pima.te.csv.",
-)
-@click.option(
-    "--offline",
-    is_flag=True,
-    help="Fetch nothing from OpenML; what is missing is replaced by a stand-in.",
-)
-@output_folder("mercer-papers", "pictures, numbers and report.html")
-@seed_option
+@command("Reproduce the papers' tables and figures, with a verdict for each.")
 def reproduce(
-    what: tuple[str, ...],
-    fast: bool,
-    data: Path | None,
-    offline: bool,
-    output: Path,
-    seed: int,
+    what: tuple[str, ...] = argument(nargs=-1, metavar="[all | PAPER[/ITEM]]..."),
+    fast: bool = option(
+        "As few draws as the verdicts need, or as many as the documentation shows.",
+        True,
+        names="--fast/--full",
+    ),
+    data: Path | None = option(
+        "Folder with usps.npz, mnist.npz, Pima.tr.csv and Pima.te.csv.",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        envvar="MERCER_DATA",
+        show_envvar=True,
+    ),
+    offline: bool = option("Fetch nothing from OpenML; what is missing is replaced by a stand-in."),
+    output: Path = output_folder("mercer-papers", "pictures, numbers and report.html"),
+    seed: int = SEED,
 ) -> None:
     """Run tables and figures of the papers again, and compare.
 

@@ -11,9 +11,26 @@ import click
 
 import mercer
 from mercer._base.types import Estimator, Names
-from mercer.cli import options
 from mercer.cli.models import load_model
-from mercer.cli.options import Output, Reading, console, frames, learnt, opening, tables
+from mercer.cli.options import (
+    DATA,
+    DIGITS,
+    MODEL,
+    OPTIONAL_DATA,
+    SEED,
+    Copying,
+    Output,
+    Reading,
+    argument,
+    command,
+    console,
+    frames,
+    learnt,
+    noise_level,
+    opening,
+    option,
+    tables,
+)
 
 
 def _score_names(model: Estimator) -> list[str]:
@@ -21,30 +38,35 @@ def _score_names(model: Estimator) -> list[str]:
     return [str(name) for name in learnt.of_vectors(model).get_feature_names_out()]
 
 
-@options.command(short_help="Compute scores: project rows onto the components.")
-@options.takes_rows("scores")
-def transform(model: str, **how: Any) -> None:
+@command("Compute scores: project rows onto the components.")
+def transform(*, model: str = MODEL, data: str = DATA, reading: Copying, output: Output) -> None:
     """Project the rows of DATA onto the components of MODEL."""
     fitted = load_model(model, "transform")
-    _convert(learnt.of_vectors(fitted).transform, _score_names(fitted), model=fitted, **how)
+    project, names = learnt.of_vectors(fitted).transform, _score_names(fitted)
+    _convert(data, reading, output, project, names, model=fitted)
 
 
-@options.command(short_help="Turn scores back into rows.")
-@options.digits_option
-@options.takes_rows("rows", "scores")
-def inverse(model: str, data: str, **how: Any) -> None:
+@command("Turn scores back into rows.")
+def inverse(
+    *,
+    model: str = MODEL,
+    data: str = argument(type=click.Path(allow_dash=True), metavar="SCORES"),
+    reading: Copying,
+    output: Output,
+    digits: str = DIGITS,
+) -> None:
     """Find the rows whose scores under MODEL are those in SCORES, as 'transform' wrote them."""
     from mercer.exceptions import ColumnsError, DataError
 
-    fitted = _with_digits(load_model(model, "inverse_transform"))
+    fitted = _with_digits(load_model(model, "inverse_transform"), digits)
     names = _score_names(fitted)
     try:
         if learnt.of_vectors(fitted) is not fitted:
-            with tables.open_input(data, how["reading"], like=names) as scores:
-                _give(fitted.inverse_transform(scores.rows[:]), scores.beside, how["output"])
+            with tables.open_input(data, reading, like=names) as scores:
+                _give(fitted.inverse_transform(scores.rows[:]), scores.beside, output)
             return
-        how |= {"data": data, "like": names, "width": fitted.n_features_in_}
-        _convert(lambda rows: fitted.inverse_transform(rows.X), learnt.names_of(fitted), **how)
+        back, own = lambda rows: fitted.inverse_transform(rows.X), learnt.names_of(fitted)
+        _convert(data, reading, output, back, own, width=fitted.n_features_in_, like=names)
     except ColumnsError as error:  # rows where scores belong
         shown = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
         what = f"'{data}' does not hold the scores of this model, {shown}"
@@ -53,28 +75,29 @@ def inverse(model: str, data: str, **how: Any) -> None:
         raise DataError(f"{what}; {write}, or, if these are rows, {use}") from error
 
 
-@options.command(short_help="Remove noise from rows.")
-@click.option(
-    "--match-noise/--no-match-noise",
-    default=None,
-    help="For a model of clean rows and noisier queries: whether kernel values are scaled to those "
-    "between clean rows.  [default: where a row is farther from the model's rows than they are "
-    "from each other]",
-)
-@click.option(
-    "--noise",
-    type=options.Noise(),
-    metavar="LEVEL",
-    help="Without a MODEL: standard deviation of the noise that the rows carry, in units of the "
-    "rows (of their standard deviations where columns are scaled); or several, such as 0.5,2,0.1, "
-    "one for each column in its own unit; 'columns' estimates one for each column; or 'poisson', "
-    "'speckle', 'speckle:SHARE', or 'independent' for noise of any kind that columns do not share. "
-    "[default: estimated]",
-)
-@options.digits_option
-@options.takes_rows("denoised rows", needs_model=False)
+@command("Remove noise from rows.")
 def denoise(
-    model: str | None, data: str | None, match_noise: bool | None, noise: Any, **how: Any
+    *,
+    model: str | None = argument(metavar="[MODEL]", required=False),
+    data: str | None = OPTIONAL_DATA,
+    match_noise: bool | None = option(
+        "For a model of clean rows and noisier queries: whether kernel values are scaled to those "
+        "between clean rows.  [default: where a row is farther from the model's rows than they are "
+        "from each other]",
+        names="--match-noise/--no-match-noise",
+    ),
+    noise: Any = option(
+        "Without a MODEL: standard deviation of the noise that the rows carry, in units of the "
+        "rows (of their standard deviations where columns are scaled); or several, such as "
+        "0.5,2,0.1, one for each column in its own unit; 'columns' estimates one for each column; "
+        "or 'poisson', 'speckle', 'speckle:SHARE', or 'independent' for noise of any kind that "
+        "columns do not share.  [default: estimated]",
+        type=noise_level,
+        metavar="LEVEL",
+    ),
+    reading: Copying,
+    output: Output,
+    digits: str = DIGITS,
 ) -> None:
     """Project the rows of DATA onto the components of MODEL, and return to input space.
 
@@ -84,9 +107,9 @@ def denoise(
     if model is None or (data is None and (model == "-" or model.endswith(".mercer"))):
         raise click.UsageError("Missing argument 'DATA'.")
     if data is None:
-        if (target := how["output"].path) is not None:  # before any long work
-            tables.check_target(target, force=how["output"].force)
-        fitted, how["reading"] = _tuned(model, how["reading"], noise)
+        if output.path is not None:  # before any long work
+            tables.check_target(output.path, force=output.force)
+        fitted, reading = _tuned(model, reading, noise)
         data = model
     elif not model.endswith(".mercer") and not (data == "-" or Path(data).exists()):
         none = f"there is no file '{data}' to denoise"
@@ -97,10 +120,12 @@ def denoise(
     else:
         fitted = load_model(model, "denoise")
     match = {} if match_noise is None else {"match_noise": match_noise}
-    _to_same_columns(fitted, lambda rows: fitted.denoise(rows, **match), data=data, **how)
+    _to_same_columns(
+        data, reading, output, fitted, lambda rows: fitted.denoise(rows, **match), digits
+    )
 
 
-def _tuned(data: str, reading: Reading, noise: Any) -> tuple[Estimator, Reading]:
+def _tuned(data: str, reading: Copying, noise: Any) -> tuple[Estimator, Copying]:
     """The best denoiser of these noisy rows, and what to copy; reports how much noise it leaves."""
     model: Estimator = mercer.KernelPCA(random_state=0)
     encoder = mercer.TableEncoder(kinds=dict.fromkeys(reading.kept, "index"))
@@ -113,10 +138,15 @@ def _tuned(data: str, reading: Reading, noise: Any) -> tuple[Estimator, Reading]
     return opened.whole(model), replace(reading, keep=(*reading.keep, *opened.left_out))
 
 
-@options.command(short_help="Fill in missing values.")
-@options.digits_option
-@options.takes_rows("filled rows")
-def impute(model: str, **how: Any) -> None:
+@command("Fill in missing values.")
+def impute(
+    *,
+    model: str = MODEL,
+    data: str = DATA,
+    reading: Copying,
+    output: Output,
+    digits: str = DIGITS,
+) -> None:
     """Fill in the empty fields of DATA (also NA, nan, ?) with MODEL; others do not change."""
     fitted = load_model(model, "impute")
     before, after = Counter[str](), Counter[str]()
@@ -127,7 +157,7 @@ def impute(model: str, **how: Any) -> None:
         after.update(frames.missing_in(filled))
         return filled
 
-    _to_same_columns(fitted, fill, allow_nan=True, **how)
+    _to_same_columns(data, reading, output, fitted, fill, digits, allow_nan=True)
     if not console.asked_for("json"):
         console.remark(_what_was_filled(before, after))
 
@@ -144,35 +174,43 @@ def _what_was_filled(before: Counter[str], after: Counter[str]) -> str:
     return f"{done}; {unseen}: {names_text(names)}" if names else done
 
 
-def _to_same_columns(fitted: Estimator, function: Callable[[Any], Any], **how: Any) -> None:
+def _to_same_columns(
+    data: str,
+    reading: Reading,
+    output: Output,
+    fitted: Estimator,
+    function: Callable[[Any], Any],
+    digits: str,
+    *,
+    allow_nan: bool = False,
+) -> None:
     """Turn rows into rows with the same columns."""
-    fitted = _with_digits(fitted)
+    fitted = _with_digits(fitted, digits)
     if learnt.of_vectors(fitted) is fitted:
-        width = fitted.n_features_in_
-        if _is_text(how["data"]) and console.asked_for("digits") != "all":
+        if _is_text(data, reading) and digits != "all":
             function = _with_decimals_of_rows(function)
-        _convert(function, learnt.names_of(fitted), model=fitted, width=width, **how)
+        width, names = fitted.n_features_in_, learnt.names_of(fitted)
+        how = {"model": fitted, "width": width, "allow_nan": allow_nan}
+        _convert(data, reading, output, function, names, **how)
         return
-    reading = how["reading"]
-    with tables.located(how["data"], reading) as look:
+    with tables.located(data, reading) as look:
         choice = tables.choice_of(look, reading)
         frame = opening.read_for(fitted, look, choice)
-        _give(function(frame), frames.kept_columns(frame, choice.keep), how["output"])
+        _give(function(frame), frames.kept_columns(frame, choice.keep), output)
 
 
-def _with_digits(fitted: Estimator) -> Estimator:
+def _with_digits(fitted: Estimator, digits: str) -> Estimator:
     """The model; a model of tables returns all digits of its numbers if asked to."""
-    if isinstance(fitted, learnt.OnTables) and console.asked_for("digits") == "all":
+    if isinstance(fitted, learnt.OnTables) and digits == "all":
         fitted.encoder_.keep_all_digits()
     return fitted
 
 
-def _is_text(data: str) -> bool:
+def _is_text(data: str, reading: Reading) -> bool:
     from mercer.io.files import plain_name
     from mercer.io.look import TEXT
 
-    piped = f".{console.asked_for('format')}"
-    return (piped if data == "-" else plain_name(Path(data)).suffix.lower()) in TEXT
+    return (f".{reading.format}" if data == "-" else plain_name(Path(data)).suffix.lower()) in TEXT
 
 
 def _with_decimals_of_rows(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -201,13 +239,13 @@ def _give(columns: Any, beside: Any, output: Output) -> None:
 
 
 def _convert(
+    data: str,
+    reading: Reading,
+    output: Output,
     function: Callable[[Any], Any],
     names: Names | None,
     *,
     width: int | None = None,
-    data: str,
-    reading: Reading,
-    output: Output,
     **how: Any,
 ) -> None:
     """Read, apply the function to each block, and write; nothing as long as the file is kept.
@@ -222,14 +260,15 @@ def _convert(
     tables.report_size(output, *made.rows.shape)
 
 
-@options.command(short_help="Generate new rows.")
-@options.model_argument
-@click.option("-n", "--count", type=click.IntRange(1), default=10, help="How many rows.")
-@click.option("--label", metavar="CLASS", help="Rows of this class only.")
-@options.format_option
-@options.seed_option
-@options.writes("Where the rows go.")
-def sample(model: str, count: int, label: str | None, seed: int, output: Output) -> None:
+@command("Generate new rows.")
+def sample(
+    *,
+    model: str = MODEL,
+    count: int = option("How many rows.", 10, names="-n --count", type=click.IntRange(1)),
+    label: str | None = option("Rows of this class only.", metavar="CLASS"),
+    seed: int = SEED,
+    output: Output,
+) -> None:
     """Draw new rows from MODEL, which was fitted with '--model generative'.
 
     A model of images writes images: give a folder as the output. Rows of a class carry it in a

@@ -132,21 +132,21 @@ def located(data: str, reading: Reading) -> Iterator[Look]:
         if data == "-":
             if sys.stdin.isatty():
                 raise click.UsageError("'-' reads standard input, but nothing is piped into it")
-            path = opened.enter_context(spooled(sys.stdin.buffer, asked_for("format")))
+            path = opened.enter_context(spooled(sys.stdin.buffer, reading.format))
         elif path.suffix.lower() in COMPRESSED and path.is_file():
             inside, stream = plain_name(path), opened.enter_context(open_plain(path))
             spool = spooled(stream, inside.suffix.strip(".") or "csv", inside.stem)
             path = opened.enter_context(spool)
-        _check_layout(path)
-        yield Look(path, asked_for("header_row"), asked_for("sheet"), reading.array)
+        _check_layout(path, reading)
+        yield Look(path, reading.header_row, reading.sheet, reading.array)
 
 
-def _check_layout(path: Path) -> None:
+def _check_layout(path: Path, reading: Reading) -> None:
     """Refuse options about sheets and the line of names if the file has neither."""
     kind = plain_name(path).suffix.lower()
-    if asked_for("sheet") is not None and kind not in SHEETS:
+    if reading.sheet is not None and kind not in SHEETS:
         raise click.UsageError(f"--sheet is for workbooks ({', '.join(SHEETS)}), not for {path}")
-    if asked_for("header_row") is not None and kind not in (*TEXT, *SHEETS):
+    if reading.header_row is not None and kind not in (*TEXT, *SHEETS):
         raise click.UsageError(f"--header-row is for text files and workbooks, not for {path}")
 
 
@@ -176,8 +176,7 @@ def choice_of(look: Look, reading: Reading) -> Any:
 
 def ending_of(output: Output) -> str:
     """The ending of the output file, or the format of standard output."""
-    format = asked_for("format")
-    return f".{format}" if output.path is None else output.path.suffix.lower()
+    return f".{output.format}" if output.path is None else output.path.suffix.lower()
 
 
 def check_output(output: Output, columns: Names | None, *, labelled: bool = False) -> None:
@@ -186,10 +185,9 @@ def check_output(output: Output, columns: Names | None, *, labelled: bool = Fals
         check_target(output.path, force=output.force)
         check_sink(output.path, columns, labelled=labelled)
         return
-    format = asked_for("format")
-    check_sink(f"standard output.{format}", columns, labelled=labelled)
-    if format not in ("csv", "tsv") and sys.stdout.isatty():
-        raise Failure(f"{format} cannot be read on a terminal. Give a file with --output.")
+    check_sink(f"standard output.{output.format}", columns, labelled=labelled)
+    if output.format not in ("csv", "tsv") and sys.stdout.isatty():
+        raise Failure(f"{output.format} cannot be read on a terminal. Give a file with --output.")
 
 
 def write_output(output: Output, table: Table) -> None:
@@ -203,7 +201,7 @@ def write_output(output: Output, table: Table) -> None:
             return
         sys.stdout.flush()
         file = getattr(sys.stdout, "buffer", None) or io.BytesIO()
-        write_stream(file, table, "json" if asked_for("json") else asked_for("format"))
+        write_stream(file, table, "json" if asked_for("json") else output.format)
         file.flush()
 
 

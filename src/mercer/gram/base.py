@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -22,10 +23,15 @@ def in_range(kernel: Kernel, points: Points) -> Points:
     if points.dtype != np.float32 or not points.is_here or not points.can_wait:
         return points
     finer = points.take(slice(HEAD)).cast(np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):  # refused later
-        sizes = points.largest, float(np.abs(kernel.diag(finer.rows)).max(initial=0.0))
+    sizes = points.largest, largest_value(kernel, finer)
     ordinary = all(size == 0 or 1 / SQUARABLE < size < SQUARABLE for size in sizes)
     return points if ordinary and float32_holds(kernel, points) else points.cast(np.float64)
+
+
+def largest_value(kernel: Kernel, points: Points) -> float:
+    """The largest ``|k(x, x)|``; infinite where it overflows, which is refused later."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.abs(kernel.diag(points.rows)).max(initial=0.0))
 
 
 def float32_holds(kernel: Kernel, points: Points) -> bool:
@@ -33,9 +39,7 @@ def float32_holds(kernel: Kernel, points: Points) -> bool:
     if not points.can_wait:
         return True
     try:
-        with np.errstate(over="ignore", invalid="ignore"):
-            first = points.take(slice(1)).cast(np.float32)
-            return bool(np.isfinite(kernel.diag(first.rows)).all())
+        return largest_value(kernel, points.take(slice(1)).cast(np.float32)) < np.inf
     except KernelError:
         return False
 
@@ -43,15 +47,20 @@ def float32_holds(kernel: Kernel, points: Points) -> bool:
 class GramOperator(ABC):
     """A symmetric matrix that can multiply a block of vectors and tell its diagonal."""
 
+    #: The rows in the precision of the entries, where the matrix is of a kernel. Precision, signs,
+    #: approximation and refinement below are then those of the rows.
+    basis: Basis | None = None
+    #: (n,) the diagonal of D, where the matrix is D K D.
+    root_weight: Array | None = None
     #: How products are made, where that can be chosen.
     passes: Passes | None = None
 
-    @property
+    @cached_property
     def n(self) -> int:
         """Number of rows."""
         return len(self.diagonal())
 
-    @property
+    @cached_property
     def dtype(self) -> np.dtype:
         """The floating type of its entries."""
         return self.diagonal().dtype
@@ -59,8 +68,7 @@ class GramOperator(ABC):
     @property
     def precision(self) -> np.dtype:
         """The floating type in which the entries are computed; its rounding limits the rank."""
-        rows = self.packed_rows()
-        return self.dtype if rows is None else np.dtype(rows.dtype)
+        return self.dtype if self.basis is None else np.dtype(self.basis.dtype)
 
     @abstractmethod
     def matmat(self, V: Array) -> Array:
@@ -80,27 +88,15 @@ class GramOperator(ABC):
 
     def halves(self, count: int, rng: np.random.Generator) -> Array:
         """Random signs, (n, count), that are the same for rows which are next to each other."""
-        rows = self.packed_rows()
-        if rows is None:
+        if self.basis is None:
             return rng.choice([-1.0, 1.0], (self.n, count))
-        return rows.points.halves(count, rng)
+        return self.basis.points.halves(count, rng)
 
-    def packed_rows(self) -> Basis | None:
-        """The rows in the precision of the entries, where the matrix is of a kernel.
-
-        Precision, signs, approximation and refinement below are then those of the rows.
-        """
-        return None
-
-    def low_rank(
-        self, rank: int, rng: np.random.Generator, root_weight: Array | None = None
-    ) -> LowRank | None:
-        """A cheap approximation ``A ≈ F Fᵀ`` of at most this rank, where the operator has one.
-
-        Of D A D with D = diag(root_weight), where that is given.
-        """
-        rows = self.packed_rows()
-        return None if rows is None else nystrom(rows, rank, rng, root_weight, self.passes)
+    def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
+        """A cheap approximation ``A ≈ F Fᵀ`` of at most this rank, where the operator has one."""
+        if self.basis is None:
+            return None
+        return nystrom(self.basis, rank, rng, self.root_weight, self.passes)
 
     def scale(self) -> float:
         """The largest entry before anything was projected out: what rounding is relative to."""
@@ -117,8 +113,9 @@ class GramOperator(ABC):
     @property
     def can_refine(self) -> bool:
         """Whether the entries can be computed in a finer precision than they are."""
-        rows = self.packed_rows()
-        return rows is not None and self.precision == np.float32 and rows.points.has_finer_entries
+        if self.basis is None or self.precision != np.float32:
+            return False
+        return self.basis.points.has_finer_entries
 
     def refined(self) -> "GramOperator":
         """The same with entries in full precision, where :attr:`can_refine`."""
@@ -154,25 +151,3 @@ class MatrixOperator(GramOperator):
 
     def to_dense(self) -> Array:
         return self.matrix.copy()
-
-
-@dataclass(frozen=True, eq=False)
-class ChangedGram(GramOperator):
-    """Another operator, weighted or centred."""
-
-    base: GramOperator
-
-    @property
-    def n(self) -> int:
-        return self.base.n
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.base.dtype
-
-    def packed_rows(self) -> Basis | None:
-        return self.base.packed_rows()
-
-    @property
-    def can_refine(self) -> bool:
-        return self.base.can_refine

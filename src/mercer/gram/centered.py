@@ -4,24 +4,38 @@ For equal weights :math:`u = 1/\sqrt n` and P is the familiar H. For sample weig
 below is already D K D, and :math:`u = \sqrt{w / \sum w}`; see NOTATION.md.
 """
 
-from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
 
 import numpy as np
 
+from mercer._base.machine import blocks
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array
-from mercer.gram.base import ChangedGram
+from mercer.gram.base import GramOperator
 from mercer.gram.low_rank import LowRank
+
+
+@dataclass(frozen=True, eq=False)
+class ChangedGram(GramOperator):
+    """Another operator, weighted or centred."""
+
+    base: GramOperator
+
+    def __post_init__(self) -> None:
+        same = ("n", "dtype", "basis", "passes", "root_weight")
+        vars(self).update({name: getattr(self.base, name) for name in same} | vars(self))
+
+    def refined(self) -> Self:
+        return replace(self, base=self.base.refined())
 
 
 @dataclass(frozen=True, eq=False)
 class WeightedGram(ChangedGram):
     """D K D with D = diag(√weight): a row of weight 2 counts as the row given twice."""
 
-    root_weight: Array
+    root_weight: Array = field()
 
     def matmat(self, V: Array) -> Array:
         D = self.root_weight[:, None]
@@ -34,18 +48,9 @@ class WeightedGram(ChangedGram):
         D = self.root_weight
         return np.asarray(D[rows, None] * self.base.block(rows, columns) * D[columns])
 
-    def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
+    def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:  # noqa: ARG002
         D = self.root_weight
-        return self.base.entry_errors(D[:, None] * V, D if row_scale is None else D * row_scale)
-
-    def refined(self) -> "WeightedGram":
-        return WeightedGram(self.base.refined(), self.root_weight)
-
-    def low_rank(
-        self, rank: int, rng: np.random.Generator, root_weight: Array | None = None
-    ) -> LowRank | None:
-        D = self.root_weight if root_weight is None else self.root_weight * root_weight
-        return self.base.low_rank(rank, rng, D)
+        return self.base.entry_errors(D[:, None] * V, D)
 
     def to_dense(self) -> Array:
         K = self.base.to_dense()
@@ -61,7 +66,7 @@ PROBES = 3
 
 @dataclass(frozen=True, eq=False)
 class ProbedGram(ChangedGram):
-    """Another operator whose first product takes a few more vectors along.
+    """``P K P`` by an operator K whose first product takes a few more vectors along.
 
     They tell, row by row, how much of the matrix a search space has not seen. Their products are
     cached properties that ride along with the first one, so that they cost no pass of their own.
@@ -94,9 +99,13 @@ class ProbedGram(ChangedGram):
         signs = self.base.halves(count, rng).astype(self.direction.dtype)
         return self.project(self.direction[:, None] * signs)
 
-    @abstractmethod
     def project(self, V: Array) -> Array:
-        """``P V``, what the operator sees of V (n, b)."""
+        """``P V``, what the operator sees of V (n, b); without centring all of it."""
+        return V
+
+    def seen(self, K: Array, rows: Array | slice, columns: Array) -> Array:  # noqa: ARG002
+        """Entries of ``P K P`` from those of K."""
+        return K
 
     def matmat(self, V: Array) -> Array:
         seen, q = self.project(V), V.shape[1]
@@ -107,6 +116,15 @@ class ProbedGram(ChangedGram):
         vars(self)["mean_product"] = product[:, -1].copy()
         return self.project(product[:, :q])
 
+    def diagonal(self) -> Array:
+        return self.base.diagonal()
+
+    def block(self, rows: Array | slice, columns: Array) -> Array:
+        return self.seen(self.base.block(rows, columns), rows, columns)
+
+    def to_dense(self) -> Array:
+        return self.base.to_dense()
+
     def scale(self) -> float:
         return self.base.scale()
 
@@ -114,30 +132,10 @@ class ProbedGram(ChangedGram):
         # |P E P v| ≤ |E P v|
         return self.base.entry_errors(self.project(V), row_scale)
 
-    def refined(self) -> Self:
-        return type(self)(self.base.refined(), self.direction)
-
 
 @dataclass(frozen=True, eq=False)
 class UncenteredGram(ProbedGram):
-    """K itself."""
-
-    def project(self, V: Array) -> Array:
-        return V
-
-    def diagonal(self) -> Array:
-        return self.base.diagonal()
-
-    def block(self, rows: Array | slice, columns: Array) -> Array:
-        return self.base.block(rows, columns)
-
-    def low_rank(
-        self, rank: int, rng: np.random.Generator, root_weight: Array | None = None
-    ) -> LowRank | None:
-        return self.base.low_rank(rank, rng, root_weight)
-
-    def to_dense(self) -> Array:
-        return self.base.to_dense()
+    """K itself: P is the identity."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,14 +143,9 @@ class CenteredGram(ProbedGram):
     """P K P; P is never formed."""
 
     def project(self, V: Array) -> Array:
-        """P V."""
         return np.asarray(V - self.direction[:, None] * (self.direction @ V))
 
-    def block(self, rows: Array | slice, columns: Array) -> Array:
-        return self.center_block(self.base.block(rows, columns), rows, columns)
-
-    def center_block(self, K: Array, rows: Array | slice, columns: Array) -> Array:
-        """Entries of P K P from those of K."""
+    def seen(self, K: Array, rows: Array | slice, columns: Array) -> Array:
         u, Ku = self.direction, self.mean_product
         K -= np.outer(u[rows], Ku[columns] - u[columns] * (u @ Ku))
         K -= np.outer(Ku[rows], u[columns])
@@ -173,10 +166,8 @@ class CenteredGram(ProbedGram):
         # The trace lacks uᵀKu, which errs by uᵀEu.
         return float(self.base.entry_errors(self.direction[:, None])[0])
 
-    def low_rank(
-        self, rank: int, rng: np.random.Generator, root_weight: Array | None = None
-    ) -> LowRank | None:
-        low = self.base.low_rank(rank, rng, root_weight)
+    def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
+        low = self.base.low_rank(rank, rng)
         return None if low is None else replace(low, direction=self.direction)
 
     def to_dense(self) -> Array:
@@ -186,7 +177,7 @@ class CenteredGram(ProbedGram):
         vars(self)["mean_product"] = Ku
         # K - u(Ku)ᵀ - (Ku)uᵀ + u(uᵀKu)uᵀ, as one update of rank two in place
         half = Ku - u * (u @ Ku) / 2
-        for rows in np.array_split(np.arange(self.n), max(1, self.n // 256)):
+        for rows in blocks(self.n, 256):
             K[rows] -= np.outer(u[rows], half)
             K[rows] -= np.outer(half[rows], u)
         return K

@@ -7,8 +7,8 @@ parts add up, so that the pass can be cut into chunks, threads, machines and ses
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -72,7 +72,7 @@ class LandmarkFeatures:
     kernel: Kernel
     landmarks: Rows  #: Z
     #: precision of the rows and of the result
-    dtype: np.dtype = field(default_factory=lambda: np.dtype(np.float64))
+    dtype: np.dtype = np.dtype(np.float64)  # noqa: RUF009
     leading: int | None = None  #: how many components will be wanted, if that is known
 
     @cached_property
@@ -113,16 +113,12 @@ class LandmarkFeatures:
     @property
     def size(self) -> int:
         """Number of features that are summed."""
-        return int(self.basis.shape[1 if self._whitening.before_sums else 0])
+        return int(self.basis.shape[1 if self.whitens_first else 0])
 
     def of(self, X: Points) -> Array:
         """The features that are summed, (n, r)."""
-        K = self.kernel_values(X)
-        return np.asarray(K @ self.basis) if self._whitening.before_sums else K
-
-    def kernel_values(self, X: Points) -> Array:
-        """k(x_i, z_j), (n, m)."""
-        return self.functions.at(X)
+        K = self.functions.at(X)
+        return np.asarray(K @ self.basis) if self.whitens_first else K
 
     def own(self, X: Points) -> Array:
         """k(x_i, x_i) in float64: what is left of them after the mean may be their last digits."""
@@ -132,18 +128,18 @@ class LandmarkFeatures:
 
     def whitened(self, sums: FeatureSums) -> FeatureSums:
         """The sums in the orthonormal coordinates ``Rᵀ k(Z, x)``."""
-        return sums if self._whitening.before_sums else sums.mapped(self.basis.T)
+        return sums if self.whitens_first else sums.mapped(self.basis.T)
 
     def in_single(self) -> LandmarkFeatures | None:
         """The same with kernel values in float32, in the same basis; None where that is no use."""
-        K, whitening = self.gram, self._whitening
+        K = self.gram
         small = self.points.cast(self.dtype).fit_float32(np.diagonal(K))
-        plain = whitening.working == np.float64 and not whitening.before_sums and not whitening.cut
-        if not (plain and small and _condition(K, whitening.basis) < ROUGH):
+        plain = self.working == np.float64 and not self.whitens_first and not self.cut
+        if not (plain and small and _condition(K, self.basis) < ROUGH):
             return None
         rough = replace(self)
-        single = replace(whitening, working=np.dtype(np.float32))
-        rough.__dict__.update(gram=K, _whitening=single)
+        single = replace(self._whitening, working=np.dtype(np.float32))
+        vars(rough).update(gram=K, _whitening=single)
         return rough
 
     @cached_property
@@ -181,34 +177,27 @@ class _Whitening:
     cut: float = 0.0
 
 
-@dataclass(frozen=True)
-class ChunkSums:
+def chunk_sums(
+    features: LandmarkFeatures, weight: Array | None, rows: slice, X: Rows
+) -> FeatureSums:
     """The sums over one chunk of rows, in blocks that stay in cache; for threads and workers."""
-
-    features: LandmarkFeatures
-    weight: Array | None = None
-
-    def __call__(self, rows: slice, X: Rows) -> FeatureSums:
-        features, r = self.features, self.features.size
-        weight = None if self.weight is None else self.weight[rows]
-        square, linear, diagonal = np.zeros((r, r)), np.zeros(r), 0.0
-        points = features.kernel.points(X)
-        for part in machine.blocks(len(X), BLOCK):
-            block = points.take(part)
-            if features.working == np.float64:  # else they are rounded around an origin, not here
-                block = block.cast(np.float64)
-            w = np.ones(len(block)) if weight is None else weight[part]
-            A = features.of(block)
-            # By the largest weight first: with it squares might leave the range of float32.
-            top = float(w.max(initial=0.0)) or 1.0
-            linear += top * ((w / top).astype(A.dtype) @ A)
-            diagonal += float(w @ features.own(block))
-            if weight is not None:
-                A *= np.sqrt(w / top)[:, None]
-            part_square = A.T @ A  # BLAS computes one triangle only
-            square += part_square if top == 1 else top * part_square
-        total = float(len(X) if weight is None else weight.sum())
-        return FeatureSums(total, linear, square, diagonal)
+    r, points = features.size, features.kernel.points(X)
+    square, linear, diagonal = np.zeros((r, r)), np.zeros(r), 0.0
+    weights = np.ones(len(X)) if weight is None else weight[rows]
+    for part in machine.blocks(len(X), BLOCK):
+        block, w = points.take(part), weights[part]
+        if features.working == np.float64:  # else they are rounded around an origin, not here
+            block = block.cast(np.float64)
+        A = features.of(block)
+        # By the largest weight first: with it squares might leave the range of float32.
+        top = float(w.max(initial=0.0)) or 1.0
+        linear += top * ((w / top).astype(A.dtype) @ A)
+        diagonal += float(w @ features.own(block))
+        if weight is not None:
+            A *= np.sqrt(w / top)[:, None]
+        part_square = A.T @ A  # BLAS computes one triangle only
+        square += part_square if top == 1 else top * part_square
+    return FeatureSums(float(weights.sum()), linear, square, diagonal)
 
 
 def sum_features(
@@ -221,7 +210,7 @@ def sum_features(
 
     With a checkpoint the pass begins where an earlier one was stopped, and gives the same bits.
     """
-    source, work = as_source(points), ChunkSums(features, weight)
+    source, work = as_source(points), partial(chunk_sums, features, weight)
     done, total = 0, FeatureSums.zero(features.size)
     if checkpoint is None:
         parts = source.map_steps(work)
@@ -241,7 +230,7 @@ def missed(features: LandmarkFeatures, rows: Points, share: float, room: int) ->
 
     O(n m (d + m)) time for n rows and m landmarks.
     """
-    A = features.kernel_values(rows) @ features.basis
+    A = features.functions.at(rows) @ features.basis
     own = features.own(rows)
     left, bar = own - linalg.square_sums(A), share * own
     candidates = np.flatnonzero(left > bar)

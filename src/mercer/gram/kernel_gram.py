@@ -30,7 +30,7 @@ BLOCK = 16
 class KernelGram(GramOperator):
     """The matrix of a kernel between rows, whose entries can be computed again."""
 
-    basis: Basis  #: the rows, packed
+    basis: Basis = field()  #: the rows, packed; without the default of other operators
     diag: Array  #: (n,) the diagonal, exact
     spot: SpotCheck  #: a few rows of the matrix by the kernel's definition
 
@@ -40,12 +40,7 @@ class KernelGram(GramOperator):
     def block(self, rows: Array | slice, columns: Array) -> Array:
         basis, points = self.basis, self.basis.points
         right = basis.pack(points.chosen(columns))
-        if isinstance(rows, slice):
-            left = basis.packed[rows]
-        elif rows is columns and points.is_open:
-            left = right
-        else:
-            left = basis.pack(points.take(rows))
+        left = basis.packed[rows] if isinstance(rows, slice) else basis.pack(points.take(rows))
         return Tiles(basis.kernel.fill, left, right, self.precision).gram(np.float64)
 
     def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
@@ -54,9 +49,6 @@ class KernelGram(GramOperator):
     @abstractmethod
     def row_products(self, index: Array, V: Array) -> Array:
         """Some rows of ``K V``, as :meth:`matmat` computes them."""
-
-    def packed_rows(self) -> Basis:
-        return self.basis
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,9 +84,7 @@ class DenseGram(KernelGram):
         return np.stack([by_vector(1.0, A, v) for v in V.T], axis=1)
 
     def row_products(self, index: Array, V: Array) -> Array:
-        rows = np.empty((len(index), self.n), dtype=self.dtype)
-        for row, i in zip(rows, index, strict=True):
-            row[: i + 1], row[i:] = self.lower[i, : i + 1], self.lower[i:, i]
+        rows = np.stack([np.append(self.lower[i, :i], self.lower[i:, i]) for i in index])
         return np.asarray(rows @ V.astype(self.dtype, copy=False))
 
     def refined(self) -> "DenseGram":

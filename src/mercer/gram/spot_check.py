@@ -68,11 +68,6 @@ class SpotCheck:
             thread_map(lambda part: self.kernel.exact(rows, points.take(part).rows), parts)
         )
 
-    @cached_property
-    def skew(self) -> float:
-        """How far a given matrix is from a symmetric one at these rows."""
-        return self.points.skew(self.index)
-
     def norms(self, R: Array, row_scale: Array | None = None) -> Array:
         """Estimated norms of columns (n, b) of which ``R`` (s, b) are the rows looked at.
 

@@ -3,12 +3,13 @@
 Sparse rows are SciPy's ``.npz`` and Matrix Market ``.mtx``.
 """
 
+import contextlib
 import hashlib
 import math
 import zipfile
 from collections.abc import Iterator
 from inspect import signature
-from io import FileIO
+from io import BufferedReader
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -21,7 +22,7 @@ from mercer._base.machine import available_bytes, blocks
 from mercer._base.optional import require
 from mercer._base.types import Array, Names
 from mercer.exceptions import DataError, Remedy
-from mercer.io.files import decoding, file_fingerprint, pick_columns, refuse_bomb
+from mercer.io.files import decoding, file_fingerprint, names_text, pick_columns, refuse_bomb
 from mercer.points.source import CHUNK, Source, floating_type, warn_of_long
 from mercer.points.sparse import SparseRows
 
@@ -50,12 +51,11 @@ class NpyRows(Source):
         self.shape = table_shape(shape, f"'{path}'")
         declared = self._offset + _bytes(shape, self._stored)
         if (size := path.stat().st_size) < declared:
-            short = f"'{path}' declares {declared} bytes but has {size}"
-            raise DataError(f"{short}; it is damaged or still being written.")
+            raise DataError(f"'{path}' declares {declared} bytes but has {size}; save it again.")
 
     def read(self, start: int, stop: int) -> Iterator[Array]:
         n, d = self.shape
-        with self.path.open("rb", buffering=0) as file:
+        with self.path.open("rb") as file:
             for part in blocks(stop - start, CHUNK):  # those of a pass, which are used as they are
                 i, rows = start + part.start, part.stop - part.start
                 if self._fortran:
@@ -69,15 +69,11 @@ class NpyRows(Source):
                     self._fill(block.reshape(-1), file, i * d)
                     yield block
 
-    def _fill(self, part: Array, file: FileIO, first: int) -> None:
+    def _fill(self, part: Array, file: BufferedReader, first: int) -> None:
         """Read entries of the file, from number ``first`` on in the order of the file."""
-        left = part.view(np.uint8).data
         file.seek(self._offset + first * self._stored.itemsize)
-        while len(left):
-            got = file.readinto(left)
-            if not got:
-                raise DataError(f"'{self.path}' ends too early; it is damaged, save it again.")
-            left = left[got:]
+        if file.readinto(part.view(np.uint8).data) < part.nbytes:
+            raise DataError(f"'{self.path}' ends too early; it is damaged, save it again.")
 
     def fingerprint(self) -> str:
         return file_fingerprint([self.path])
@@ -87,18 +83,13 @@ def load_npz(path: Path, name: str | None) -> Array:
     """One array of an .npz archive, in memory, if its declared size fits into what is free."""
     with decoding(path, "readable .npz archive"), zipfile.ZipFile(path) as archive:
         member = f"{_picked(members(path), path, name)}.npy"
-        what = f"'{member}' in '{path}'"
         with archive.open(member) as file:
-            shape, fortran, dtype = read_header(file, path)
-            if dtype.hasobject:
-                raise DataError(f"{what} holds objects; save numbers or texts.")
+            shape, _, dtype = read_header(file, path)
             size, entry = _bytes(shape, dtype), archive.getinfo(member)
             refuse_bomb(path, size, min(entry.compress_size, path.stat().st_size))
-            _refuse_large(what, size, "save it as .npy, which is read in blocks")
-            data = file.read(size)
-    if len(data) < size:
-        raise DataError(f"{what} is shorter than it declares; save it again.")
-    return np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C")
+            _refuse_large(f"'{member}' in '{path}'", size, "save it as .npy, read in blocks")
+            file.seek(0)
+            return np.lib.format.read_array(file)  # of no objects
 
 
 def members(path: Path) -> list[str]:
@@ -113,20 +104,16 @@ def _picked(names: list[str], path: Path, name: str | None) -> str:
     """The array that is asked for, or the only one."""
     if name in names or (name is None and len(names) == 1):
         return name or names[0]
-    listed = ", ".join(names[:20]) or "no arrays"
-    option = Remedy("array=.", shell="--array.")
-    raise DataError(f"'{path}' holds {listed}; name one of them with " + option)
+    listed = f"'{path}' holds {names_text(names) or 'no arrays'}; name one of them with "
+    raise DataError(listed + Remedy("array=.", shell="--array."))
 
 
 def read_header(file: BinaryIO | Any, path: Path) -> tuple[tuple[int, ...], bool, np.dtype]:
     """Shape, order and type of an array, without reading it; never runs pickled code."""
-    try:
+    with decoding(path, "NumPy array"):
         major, minor = np.lib.format.read_magic(file)
         reader = getattr(np.lib.format, f"read_array_header_{major}_{minor}")
         shape, fortran, dtype = reader(file)
-    except Exception as error:  # of any kind: NumPy parses the header as Python text
-        what = f"'{path}' is not an .npy array: {' '.join(str(error).split())[:200]}"
-        raise DataError(f"{what}; save it with numpy.save.") from error
     if any(not 0 <= side <= _LONGEST for side in shape):
         raise DataError(f"'{path}' declares the impossible shape {shape}; save it again.")
     return shape, fortran, dtype
@@ -138,8 +125,7 @@ def table_shape(shape: tuple[int, ...], what: str) -> tuple[int, int]:
         raise DataError(f"{what} has shape {shape}; give from 1 to {MOST_COLUMNS:,} columns.")
     if len(shape) != 2:
         flat = f"({shape[0]}, -1)" if len(shape) > 2 else "(-1, 1)"
-        remedy = f"load it in Python as X, and write numpy.save('flat.npy', X.reshape{flat})."
-        raise DataError(f"{what} has shape {shape}, not that of a table; {remedy}")
+        raise DataError(f"{what} has shape {shape}, not that of a table; save X.reshape{flat}.")
     return int(shape[0]), int(shape[1])
 
 
@@ -165,40 +151,31 @@ class ZarrRows(Source):
         with decoding(path, "Zarr store"):
             self._array: Any = zarr.open(str(path), mode="r")
             if not hasattr(self._array, "chunks"):  # a group
-                names = sorted(self._array.array_keys())
-                self._array = self._array[_picked(names, path, array)]
+                self._array = self._array[_picked(sorted(self._array.array_keys()), path, array)]
             self.dtype = floating_type(self._array.dtype, f"'{path}'")
             self.shape = table_shape(tuple(self._array.shape), f"'{path}'")
-            self._check_size()
-
-    def _check_size(self) -> None:
-        """Check the shape: chunks that are not stored read as zeros, however many are declared."""
-        pieces = self._array.shards or self._array.chunks
-        size = math.prod(pieces) * self._array.dtype.itemsize
-        declared = math.prod(-(-n // c) for n, c in zip(self.shape, pieces, strict=True))
-        stored = len(stamps([self.path]))
+            # Chunks that are not stored read as zeros, however many are declared.
+            pieces = self._array.shards or self._array.chunks
+            size = math.prod(pieces) * self._array.dtype.itemsize
+            declared = math.prod(-(-n // c) for n, c in zip(self.shape, pieces, strict=True))
+            stored = len(stamps([path]))
         if declared > _SPARSE * stored or size > available_bytes() // 2:
-            what = f"declares {declared} chunks of {size >> 20} MB and has {stored} files"
-            remedy = "it is damaged, or its chunks are too large: write it again."
-            raise DataError(f"'{self.path}' {what}; {remedy}")
+            what = f"'{path}' declares {declared} chunks of {size >> 20} MB in {stored} files"
+            raise DataError(f"{what}: damaged, or its chunks are too large; write it again.")
 
     def read(self, start: int, stop: int) -> Iterator[Array]:
         # From one edge of the stored chunks to the next, so that none is decoded twice.
         size = int(self._array.chunks[0])
-        while start < stop:
-            edge = min(stop, (start // size + 1) * size)
+        edges = [start, *range((start // size + 1) * size, stop, size), stop]
+        for low, high in pairwise(edges):
             with decoding(self.path, "Zarr store"):
-                block = self._array[start:edge]
+                block = self._array[low:high]
             yield block
-            start = edge
 
     def fingerprint(self) -> str:
-        digest = hashlib.sha256(repr((self.shape, self.dtype)).encode())
-        for file, (size, changed, _) in stamps([self.path]).items():
-            digest.update(f"{file.relative_to(self.path)} {size} {changed} ".encode())
-        for start in (0, max(len(self) - 256, 0)):
-            digest.update(self[start : start + 256].tobytes())
-        return digest.hexdigest()
+        files = [(file.name, *state[:2]) for file, state in stamps([self.path]).items()]
+        edges = self[:256].tobytes() + self[max(len(self) - 256, 0) :].tobytes()
+        return hashlib.sha256(repr((self.shape, self.dtype, files)).encode() + edges).hexdigest()
 
 
 def load_sparse_npz(path: Path) -> SparseRows:
@@ -249,8 +226,7 @@ def _checked(path: Path, matrix: Any) -> SparseRows:
 
 def _refuse_large(what: str, size: int, instead: str = "give a part of its rows at a time") -> None:
     if size > available_bytes() // 2:
-        large = f"unpacks to {size >> 20} MB, more than half of the free memory"
-        raise DataError(f"{what} {large}; {instead}.")
+        raise DataError(f"{what} unpacks to {size >> 20} MB, over half the free memory; {instead}.")
 
 
 class ParquetRows(Source):
@@ -267,7 +243,7 @@ class ParquetRows(Source):
         self.watch = FileWatch(self._files)
         counts, schemas = [], []
         for file in self._files:
-            with self._open(file) as parquet:
+            with decoding(file, "Parquet file"), self._open(file) as parquet:
                 counts.append(parquet.metadata.num_rows)
                 schemas.append(parquet.schema_arrow)
             if schemas[-1].names != schemas[0].names:
@@ -301,10 +277,8 @@ class ParquetRows(Source):
             groups = np.flatnonzero((ends > start) & (ends - sizes < stop)).tolist()
             position = int(ends[groups[0]] - sizes[groups[0]])
             for batch in parquet.iter_batches(CHUNK, groups, list(self.columns or ())):
-                low, high = max(start - position, 0), min(stop - position, len(batch))
+                yield self._array(batch[max(start - position, 0) : max(stop - position, 0)])
                 position += len(batch)
-                if low < high:
-                    yield self._array(batch.slice(low, high - low))
 
     def _array(self, batch: Any) -> Array:
         block = np.empty((len(batch), self.shape[1]), dtype=self.dtype)
@@ -316,8 +290,7 @@ class ParquetRows(Source):
         return block
 
     def _open(self, file: Path) -> Any:
-        with decoding(file, "Parquet file"):
-            return self._parquet.ParquetFile(file, pre_buffer=False, buffer_size=1 << 20)
+        return self._parquet.ParquetFile(file, pre_buffer=False, buffer_size=1 << 20)
 
     def fingerprint(self) -> str:
         return file_fingerprint(self._files) + ",".join(self.columns or ())
@@ -333,11 +306,9 @@ def parquet_names(path: Path) -> tuple[list[str], list[str]]:
 
 def _dtype(field: Any) -> np.dtype:
     """NumPy's type of a column; object where it has none."""
-    try:
-        dtype: np.dtype = np.dtype(field.type.to_pandas_dtype())
-    except (NotImplementedError, TypeError):
-        dtype = np.dtype(object)
-    return dtype
+    with contextlib.suppress(NotImplementedError, TypeError):
+        return np.dtype(field.type.to_pandas_dtype())  # type: ignore[no-any-return]
+    return np.dtype(object)
 
 
 def parquet_files(path: Path) -> list[Path]:

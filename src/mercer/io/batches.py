@@ -3,13 +3,12 @@
 import hashlib
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
 from mercer._base.numbers import check_count
 from mercer._base.progress import announce
-from mercer._base.types import Array
+from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError
 from mercer.io.arrays import table_shape
 from mercer.points.source import Source, floating_type, warn_of_long
@@ -17,12 +16,9 @@ from mercer.points.source import Source, floating_type, warn_of_long
 #: Rows of a pass are compared with those of an earlier one so many at a time.
 EDGE = 16_384
 
-#: A batch as people have it: an array, a data frame, an Arrow batch, or a list of tuples.
-Batch = Any
-
 
 def from_batches(
-    make: Callable[[], Iterable[Batch]],
+    make: Callable[[], Iterable[RowsLike]],
     *,
     n: int | None = None,
     columns: Sequence[str] | None = None,
@@ -72,10 +68,8 @@ def from_batches(
     >>> database.close()
     """
     if not callable(make):
-        raise DataError(
-            f"from_batches takes a function that starts anew, not {type(make).__name__}, which "
-            "is used up after one pass; write from_batches(lambda: ...)."
-        )
+        kind = type(make).__name__
+        raise DataError(f"a {kind} is used up after one pass; write from_batches(lambda: ...).")
     return BatchRows(make, n, columns)
 
 
@@ -83,25 +77,21 @@ class BatchRows(Source):
     """What :func:`from_batches` returns."""
 
     def __init__(
-        self, make: Callable[[], Iterable[Batch]], n: int | None, columns: Sequence[str] | None
+        self, make: Callable[[], Iterable[RowsLike]], n: int | None, columns: Sequence[str] | None
     ) -> None:
         self.make = make
         first = next((batch for _, batch in self._made()), None)
         if first is None:
             raise DataError("there is no batch; the query may be empty.")
-        rows, self._names = _numbers(first), _names(first)
+        rows, own = _numbers(first), _names(first)
         self.dtype = floating_type(rows.dtype, "the first batch")
-        names = self._names if columns is None else tuple(map(str, columns))
-        self.columns = names
+        self._names, self.columns = own, own if columns is None else tuple(map(str, columns))
         self._first = hashlib.sha256(rows[:256].tobytes()).hexdigest()
         width = table_shape(rows.shape, "the first batch")[1]
-        if names is not None and len(names) != width:
-            raise DataError(f"{len(names)} names were given for {width} columns.")
-        if names and self._names and names != self._names and set(names) == set(self._names):
-            raise DataError(
-                f"batch 0 has columns {', '.join(self._names)}, in another order than the names "
-                "given; select them in that order."
-            )
+        if self.columns is not None and len(self.columns) != width:
+            raise DataError(f"{len(self.columns)} names were given for {width} columns.")
+        if own and own != self.columns and {*own} == {*(self.columns or ())}:
+            raise DataError(f"batch 0 has columns {', '.join(own)}; give the names in that order.")
         #: Checksums of all rows up to some of them: those of every pass are the same.
         self._sums: dict[int, int] = {}
         self.shape = (0 if n is None else check_count("n", n), width)
@@ -109,32 +99,27 @@ class BatchRows(Source):
             self.shape = (sum(map(len, self._batches("count rows"))), width)
 
     def read(self, start: int, stop: int) -> Iterator[Array]:
-        at, last = 0, None
+        at, last = 0, np.empty(0)
         for rows in self._batches("read batches"):
-            low, high = max(start - at, 0), min(stop - at, len(rows))
+            part = rows[max(start - at, 0) : max(stop - at, 0)]
             at += len(rows)
-            if low < high and (at < stop or stop < len(self)):
-                yield rows[low:high]
-            elif low < high:
-                last = rows[low:high]  # given when it is known that nothing follows
+            if at < len(self) or stop < len(self):
+                yield part
+            else:
+                last = part  # given when it is known that nothing follows
             if at >= stop and stop < len(self):
                 return
         if at != len(self):
-            raise DataError(
-                f"the batches hold {at} rows, and {len(self)} were expected; leave n out, or make "
-                "sure that the rows do not change while they are read."
-            )
-        if last is not None:
-            yield last
+            counted = f"the batches hold {at} rows, and {len(self)} were expected"
+            raise DataError(f"{counted}; leave n out, or keep the rows as they are meanwhile.")
+        yield last
 
-    def _made(self) -> Iterator[tuple[int, Batch]]:
+    def _made(self) -> Iterator[tuple[int, RowsLike]]:
         """Batches with rows in them, and their numbers."""
         made = self.make()
         if not isinstance(made, Iterable):
-            raise DataError(
-                f"the function given to from_batches returned {type(made).__name__}; return a "
-                "list or a generator of batches."
-            )
+            kind = type(made).__name__
+            raise DataError(f"the function returned {kind}; return a list or generator of batches.")
         return ((i, batch) for i, batch in enumerate(made) if _length(batch))
 
     def _batches(self, stage: str) -> Iterator[Array]:
@@ -143,59 +128,48 @@ class BatchRows(Source):
         for i, batch in self._made():
             announce(stage, i)
             rows = self._checked(batch, f"batch {i}")
-            edges = np.arange(EDGE - at % EDGE, len(rows) + 1, EDGE)
-            for part in np.split(rows, edges):
+            for part in np.split(rows, np.arange(EDGE - at % EDGE, len(rows) + 1, EDGE)):
                 at, checksum = at + len(part), zlib.crc32(part.data, checksum)
                 if at % EDGE == 0:
                     self._compare(at, checksum)
             yield rows
         self._compare(at, checksum)
 
-    def _checked(self, batch: Batch, what: str) -> Array:
+    def _checked(self, batch: RowsLike, what: str) -> Array:
         """A copy, since the next batch may be written to the same memory."""
         rows, names = _numbers(batch), _names(batch)
         if rows.ndim != 2 or rows.shape[1] != self.shape[1]:
-            raise DataError(
-                f"{what} has shape {rows.shape}, and the first has {self.shape[1]} columns; "
-                "select the same columns in every batch."
-            )
+            raise DataError(f"{what} has shape {rows.shape}; give {self.shape[1]} columns.")
         if names and self._names and names != self._names:
-            raise DataError(
-                f"{what} has columns {', '.join(names)}, and the first {', '.join(self._names)}; "
-                "select the same columns, in the same order, in every batch."
-            )
+            first = f"{what} has columns {', '.join(names)}, and the first {', '.join(self._names)}"
+            raise DataError(f"{first}; select the same columns, in the same order, in every batch.")
         if floating_type(rows.dtype, what).itemsize > self.dtype.itemsize:
-            raise DataError(
-                f"{what} holds {rows.dtype}, and the first float32, which would change numbers; "
-                "make all batches of one type."
-            )
+            raise DataError(f"{what} holds {rows.dtype}, and the first float32; make all alike.")
         if not self.told_of_long:
             self.told_of_long = warn_of_long(rows, self.columns)
         return np.array(rows, dtype=self.dtype, order="C")
 
     def _compare(self, at: int, checksum: int) -> None:
         if self._sums.setdefault(at, checksum) != checksum:
-            raise DataError(
-                f"the first {at} rows are not those of an earlier pass; make sure that they do not "
-                "change while they are read, and come in the same order: ORDER BY."
-            )
+            changed = f"the first {at} rows are not those of an earlier pass"
+            raise DataError(f"{changed}; keep them unchanged and in the same order: ORDER BY.")
 
     def fingerprint(self) -> str:
         return hashlib.sha256(repr((self.shape, self.columns, self._first)).encode()).hexdigest()
 
 
-def _length(batch: Batch) -> int:
+def _length(batch: RowsLike) -> int:
     """The number of rows; sparse ones, which are refused later, have no length."""
     return int(batch.shape[0] if hasattr(batch, "shape") else len(batch))
 
 
-def _names(batch: Batch) -> tuple[str, ...] | None:
+def _names(batch: RowsLike) -> tuple[str, ...] | None:
     """Names of the columns; the ``columns`` of an Arrow batch are its values."""
     names = getattr(batch, "column_names", getattr(batch, "columns", None))
     return None if names is None else tuple(map(str, names))
 
 
-def _numbers(batch: Batch) -> Array:
+def _numbers(batch: RowsLike) -> Array:
     """A batch as an array; None and masked entries are missing values."""
     if isinstance(batch, np.ma.MaskedArray):
         batch = np.ma.filled(batch.astype(floating_type(batch.dtype, "a batch")), np.nan)
@@ -203,16 +177,9 @@ def _numbers(batch: Batch) -> Array:
     if rows.dtype.kind != "O":
         return rows
     try:
-        numbers = rows.astype(np.float64)
+        if text := [entry for entry in rows.flat if isinstance(entry, str | bytes)]:
+            raise ValueError(f"{text[0]!r}, a text")  # NumPy would read digits in it
+        return rows.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise DataError(
-            f"a batch holds what is not a number ({error}); select columns of numbers, or give the "
-            "table to TableModel."
-        ) from error
-    text = next((entry for entry in rows.flat if isinstance(entry, str | bytes)), None)
-    if text is not None:
-        raise DataError(
-            f"a batch holds text ({text!r}), not a number; select columns of numbers, or give the "
-            "table to TableModel."
-        )
-    return numbers
+        remedy = "select columns of numbers, or give the table to TableModel."
+        raise DataError(f"a batch holds what is not a number ({error}); {remedy}") from error

@@ -116,10 +116,8 @@ class CsvRows(Source):
             for batch in _arrow_reader(csv, file, self):
                 part = batch[max(start - row, 0) : max(stop - row, 0)]
                 row += len(batch)
-                block = np.empty((len(part), self.shape[1]))
-                for j, column in enumerate(part.columns):
-                    block[:, j] = column.to_numpy(zero_copy_only=False)
-                yield block
+                columns = [column.to_numpy(zero_copy_only=False) for column in part.columns]
+                yield np.column_stack(columns)
                 if row >= stop:
                     return
 
@@ -180,34 +178,27 @@ class CsvRows(Source):
         for column in self._use:
             text = fields[column]
             if not is_number(text) and not (self.allow_nan and is_missing(text)):
-                name = self._dialect.names[column]
-                raise line.fault(f", column {name!r}: " + _complain(text))
+                where = f", column {self._dialect.names[column]!r}: "
+                raise line.fault(where + _complain(text))
             numbers.append(float(text) if is_number(text) else np.nan)
         return numbers
 
 
 def _arrow_reader(csv: Any, file: Any, rows: CsvRows) -> Any:
     """Batches of the columns in use, read strictly: nothing passes that our parser would refuse."""
-    from pyarrow import float64
-
     dialect = rows._dialect
-    names = [dialect.names[i] for i in rows._use]
+    types = dict.fromkeys((dialect.names[i] for i in rows._use), "float64")
     missing = [*MISSING, *map(str.upper, MISSING), *map(str.title, MISSING), "NaN"]
+    nulls = missing if rows.allow_nan else []
     reads = csv.ReadOptions(column_names=dialect.names, block_size=BLOCK)
     parses = csv.ParseOptions(delimiter=dialect.delimiter, quote_char=False)
-    converts = csv.ConvertOptions(
-        include_columns=names,
-        column_types=dict.fromkeys(names, float64()),
-        null_values=missing if rows.allow_nan else [],
-    )
+    converts = csv.ConvertOptions(include_columns=[*types], column_types=types, null_values=nulls)
     return csv.open_csv(file, read_options=reads, parse_options=parses, convert_options=converts)
 
 
 def _complain(text: str) -> str:
     if is_missing(text):
         return f"{text!r} is not a number but missing; remove the line, or " + fill_in("it") + "."
-    return f"{text[:40]!r} is not a number; fix it, " + Remedy(
-        "choose others by open_rows(path, columns=...) of mercer.io, or fit a TableModel to "
-        "read_table(path) of mercer.tables.",
-        shell="or choose others with --columns.",
-    )
+    others = "give open_rows(path, columns=...), or fit a TableModel to read_table(path)."
+    shell = "choose others with --columns."
+    return f"{text[:40]!r} is not a number; fix it, or " + Remedy(others, shell=shell)

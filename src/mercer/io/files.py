@@ -7,7 +7,6 @@ import io
 import lzma
 import re
 import stat
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -22,10 +21,8 @@ from mercer._base.types import Names
 from mercer.exceptions import DataError, Remedy, argument, warn
 
 #: Endings of files that are not the names of folders, too.
-FILES = (
-    *(".csv", ".tsv", ".txt", ".npy", ".npz", ".mtx", ".jsonl", ".ndjson", ".feather", ".arrow"),
-    *(".gz", ".xz", ".zst", ".xlsx", ".xlsm", ".xls", ".ods"),
-)
+FILES = [".csv", ".tsv", ".txt", ".npy", ".npz", ".mtx", ".jsonl", ".ndjson", ".feather", ".arrow"]
+FILES += [".gz", ".xz", ".zst", ".xlsx", ".xlsm", ".xls", ".ods"]
 _LOOK = 4096
 
 
@@ -37,18 +34,16 @@ def check_there(path: Path) -> None:
     if not path.exists():
         if re.match(r"\w\w+:/", str(path)):  # Path makes one stroke of two
             raise DataError(f"'{path}' is an address; download it first, and give the file.")
-        guess = similar_file(path) or "; check its name."
-        raise DataError(f"there is no file '{path}'{guess}")
+        raise DataError(f"there is no file '{path}'" + (similar_file(path) or "; check its name."))
     mode = path.stat().st_mode
     if stat.S_ISREG(mode) or (stat.S_ISDIR(mode) and path.suffix.lower() not in FILES):
         return
     if stat.S_ISDIR(mode):
         raise DataError(f"'{path}' is a folder, not a {path.suffix} file; name a file in it.")
     kinds = {stat.S_IFIFO: "a named pipe", stat.S_IFSOCK: "a socket"}
-    what = f"'{path}' is {kinds.get(stat.S_IFMT(mode), 'a device')}, not a file"
+    what = f"'{path}' is {kinds.get(stat.S_IFMT(mode), 'a device')}; copy what it gives, or "
     shell = "give '-' in its place, and '< FILE' at the end."
-    remedy = Remedy("read it by spooled(stream) of mercer.io.", shell=shell)
-    raise DataError(f"{what}; copy what comes out of it into a file, or " + remedy)
+    raise DataError(what + Remedy("read it by spooled(stream) of mercer.io.", shell=shell))
 
 
 @contextlib.contextmanager
@@ -60,8 +55,8 @@ def decoding(path: Path, kind: str) -> Iterator[None]:
         raise
     except Exception as error:  # of any kind: decoders raise what they like
         reason = " ".join(str(error).split())[:200] or type(error).__name__
-        what = f"is not a {kind}, or is damaged"
-        raise DataError(f"'{path}' {what}: {reason}; write it again.") from error
+        what = f"'{path}' is not a {kind}, or is damaged: {reason}"
+        raise DataError(f"{what}; write it again.") from error
 
 
 def file_fingerprint(paths: Iterable[Path], opened: BinaryIO | None = None) -> str:
@@ -83,13 +78,12 @@ def file_fingerprint(paths: Iterable[Path], opened: BinaryIO | None = None) -> s
 
 def pick_columns(names: tuple[str, ...], columns: Names | None, path: Path) -> list[int]:
     """Positions of these columns among the names; of all names for None."""
-    if twice := repeated(names):
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise DataError(f"'{path}' has two columns named {twice[0]!r}; rename one of them.")
-    if columns is None:
-        return list(range(len(names)))
-    check_columns(columns, names, f"'{path}' has")
+    wanted = names if columns is None else columns
+    check_columns(wanted, names, f"'{path}' has")
     places = {name: j for j, name in enumerate(names)}
-    return [places[name] for name in columns]
+    return [places[name] for name in wanted]
 
 
 def check_columns(columns: Iterable[str], names: Sequence[str], what: str = "there is") -> None:
@@ -106,21 +100,14 @@ def numbered(names: Sequence[str], path: Path) -> list[str]:
 
     The first one may be empty: so are names of rows called.
     """
-    made: list[str] = []
+    made: dict[str, str] = {}
     for place, name in enumerate(names):
         plain = name or (f"column_{place + 1}" if place else "")
         others = (f"{plain}_{k}" for k in range(2, len(names) + 2))
-        made.append(next(own for own in chain([plain], others) if own not in made))
-    new = [repr(own) for name, own in zip(names, made, strict=True) if name != own]
-    if new:
-        shown = ", ".join(new[:8]) + ", ..." * (len(new) > 8)
-        warn(f"columns of '{path}' without a name of their own are called {shown} here.")
-    return made
-
-
-def repeated(names: Iterable[Any]) -> list[str]:
-    """Names that occur more than once."""
-    return sorted(str(name) for name, count in Counter(names).items() if count > 1)
+        made[next(own for own in chain([plain], others) if own not in made)] = name
+    if new := [own for own, name in made.items() if own != name]:
+        warn(f"columns of '{path}' without a name of their own are called {names_text(new)} here.")
+    return [*made]
 
 
 def names_text(names: Sequence[str]) -> str:
@@ -167,27 +154,18 @@ def plain_name(path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def open_plain(path: Path) -> Iterator[BinaryIO]:
+def open_plain(path: Path) -> Iterator[Any]:
     """The bytes of a file, decompressed if it is compressed."""
-    kind = path.suffix.lower()
-    try:
-        packed = kind in COMPRESSED
-        with io.BufferedReader(_Decompressed(path), 1 << 16) if packed else path.open("rb") as file:
-            yield file
-    except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise  # the disk's fault, not the file's
-        reason = " ".join(str(error).split())[:120]
-        cut = f"'{path}' is not a complete {kind} file ({reason})"
-        raise DataError(f"{cut}; write it again.") from error
+    packed = path.suffix.lower() in COMPRESSED
+    with io.BufferedReader(_Decompressed(path), 1 << 16) if packed else path.open("rb") as file:
+        yield file
 
 
 def refuse_bomb(path: Path, size: int, compressed: int) -> None:
     """Raise if the unpacked size, real or declared, is out of all proportion."""
     if size > MUCH and size > TIMES * compressed:
-        much = f"{size >> 20} MB, {size // max(compressed, 1)} times what it takes"
-        remedy = "if it holds such rows, unpack it, and give the plain file."
-        raise DataError(f"'{path}' unpacks to {much}, and rows of numbers do not; {remedy}")
+        much = f"unpacks to {size >> 20} MB, {size // max(compressed, 1)} times what it takes"
+        raise DataError(f"'{path}' {much}; if that is right, unpack it, and give the plain file.")
 
 
 def look_inside(path: Path) -> None:
@@ -201,19 +179,14 @@ class _Decompressed(io.RawIOBase):
     """The bytes inside a compressed file; a place is found by unpacking what lies before it."""
 
     def __init__(self, path: Path) -> None:
-        self._path, self._opened = path, contextlib.ExitStack()
-        self._begin()
-
-    def _begin(self) -> None:
-        self._opened.close()
-        kind, opened = self._path.suffix.lower(), self._opened.enter_context
-        self._place = 0
+        self._path, self._place, self._opened = path, 0, contextlib.ExitStack()
+        kind, opened = path.suffix.lower(), self._opened.enter_context
         if kind == ".zst":
             arrow = require("pyarrow", "io")
-            self._file = opened(arrow.OSFile(str(self._path)))
+            self._file = opened(arrow.OSFile(str(path)))
             self._stream = opened(arrow.CompressedInputStream(self._file, "zstd"))
         else:
-            self._file = opened(self._path.open("rb"))
+            self._file = opened(path.open("rb"))
             self._stream = opened((gzip if kind == ".gz" else lzma).open(self._file))
 
     def readable(self) -> bool:
@@ -223,7 +196,8 @@ class _Decompressed(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        part = self._stream.read(len(buffer))
+        with decoding(self._path, f"complete {self._path.suffix} file"):
+            part = self._stream.read(len(buffer))
         buffer[: len(part)] = part
         self._place += len(part)
         refuse_bomb(self._path, self._place, self._file.tell())
@@ -231,10 +205,8 @@ class _Decompressed(io.RawIOBase):
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         place = offset + (self._place if whence == io.SEEK_CUR else 0)
-        if whence == io.SEEK_END or place < 0:
-            raise io.UnsupportedOperation("the end of a compressed file is not known")
-        if place < self._place:
-            self._begin()
+        if whence == io.SEEK_END or place < self._place:
+            raise io.UnsupportedOperation("compressed files are read forwards; open it again")
         while self._place < place and self.read(min(place - self._place, SKIP)):
             pass
         return self._place

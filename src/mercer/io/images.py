@@ -44,9 +44,8 @@ class ImageRows(Source):
         for path in self.paths[start:stop]:
             image = self._decode(path)
             if image.shape != self.image_shape:
-                other = f"where '{self.paths[0].name}' has {_size(self.image_shape)}"
-                what = f"'{path}' is an image of {_size(image.shape)}, {other}"
-                raise DataError(f"{what}; bring all images to one size and kind.")
+                size, first = _size(image.shape), _size(self.image_shape)
+                raise DataError(f"'{path}' has {size}, the first {first}; make all images alike.")
             yield image.reshape(1, -1)
 
     def fingerprint(self) -> str:
@@ -87,10 +86,9 @@ def image_shape(names: Names | None) -> tuple[int, ...] | None:
 
 
 def _ink(image: Any, path: Path) -> Array:
-    if "A" in image.getbands() or "transparency" in image.info:
-        alpha = np.asarray(image.convert("RGBA"))[..., 3]
-        if alpha.min() < 255:
-            raise DataError(f"'{path}' is partly transparent; put it on a background first.")
+    has_alpha = "A" in image.getbands() or "transparency" in image.info
+    if has_alpha and np.asarray(image.convert("RGBA"))[..., 3].min() < 255:
+        raise DataError(f"'{path}' is partly transparent; put it on a background first.")
     if image.mode in _DEEP:
         return np.asarray(image).astype(np.float64) / 65535
     grey = image.mode in ("1", "L", "LA")
@@ -117,7 +115,5 @@ def encode_png(image: Array) -> bytes:
     chunks = {b"IHDR": header, b"IDAT": zlib.compress(lines.tobytes(), 9), b"IEND": b""}
     png = b"\x89PNG\r\n\x1a\n"
     for kind, data in chunks.items():
-        png += (
-            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-        )
+        png += struct.pack(f">I4s{len(data)}sI", len(data), kind, data, zlib.crc32(kind + data))
     return png

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, takewhile
 from pathlib import Path
+from shlex import quote
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
@@ -35,9 +36,7 @@ MOST_TITLES = 12
 #: Bytes of a text file that are looked at for columns that hold no numbers.
 LOOK = 1 << 18
 #: How tables say that a value is missing, in lower case.
-MISSING = frozenset(
-    {"", "na", "n/a", "n.a.", "nan", "null", "none", "?", ".", "#n/a", "#na", "<na>"}
-)
+MISSING = {"", "na", "n/a", "n.a.", "nan", "null", "none", "?", ".", "#n/a", "#na", "<na>"}
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _UTF8_BOM = b"\xef\xbb\xbf"
 
@@ -58,8 +57,7 @@ class Line(NamedTuple):
         try:
             return self.content.decode("utf-8")
         except UnicodeDecodeError as error:
-            byte = f"byte {error.start + 1} is {self.content[error.start]:#x}"
-            raise self.fault(f" is not UTF-8 ({byte}); save it as UTF-8.") from error
+            raise self.fault(f" is not UTF-8 (byte {error.start + 1}); save it as such.") from error
 
     def fields(self, delimiter: str, *, strict: bool = False) -> list[str]:
         """The fields of the line; ``strict`` if quotes must be closed where a field ends."""
@@ -127,8 +125,7 @@ class Look(os.PathLike[str]):
         """The beginning of a text file; from now on, changes of the file are noticed."""
         self.watch = FileWatch([self.path])
         with open_plain(self.path) as file:
-            mark = _UTF8_BOM if file.read(3) == _UTF8_BOM else b""
-            file.seek(len(mark))
+            mark = file.read(3 if file.peek(3).startswith(_UTF8_BOM) else 0)
             head = []
             for line in lines_of(file, 1, self.path):
                 head.append(line.content)
@@ -138,9 +135,8 @@ class Look(os.PathLike[str]):
                     none = f"'{self.path}' has no row in its first {MAX_LINE >> 20} MB"
                     raise DataError(f"{none}, only blank lines and comments; remove them.")
             rest = file.read(LOOK)
-            seen = b"".join([mark, *head, rest])
             fingerprint = "" if self.kind in COMPRESSED else file_fingerprint([self.path], file)
-        return Beginning(len(head), seen, len(rest) < LOOK, fingerprint)
+        return Beginning(len(head), b"".join([mark, *head, rest]), len(rest) < LOOK, fingerprint)
 
     @cached_property
     def dialect(self) -> Dialect:
@@ -185,8 +181,7 @@ class Look(os.PathLike[str]):
     def non_numeric(self) -> list[str]:
         """Columns that hold anything other than numbers, as far as the first rows show."""
         if self.kind in TEXT:
-            fields = self.first_fields.items()
-            return [name for name, texts in fields if numbers_of(texts) is None]
+            return [name for name, texts in self.first_fields.items() if numbers_of(texts) is None]
         return self._parquet[1]
 
     @cached_property
@@ -229,14 +224,14 @@ def sniff(beginning: Beginning, path: Path, header_row: int | None = None) -> Di
     texts = [line.content.decode("utf-8", errors="replace") for line in lines]
     line = lines[first_line(texts, path, header_row)]
     if "\r" in line.text.strip():
-        plain = f"tr '\\r' '\\n' < {quoted(path)} > {quoted(path.with_suffix('.new.csv'))}"
+        plain = f"tr '\\r' '\\n' < {_anew(path)}"
         raise DataError(f"lines of '{path}' end as on an old Mac; change them: {plain}")
     delimiter = delimiter_of(line.text, path)
     fields = tuple(map(str.strip, line.fields(delimiter)))
     if header_row is None and all(is_number(field) or is_missing(field) for field in fields):
         return Dialect(delimiter, fields, False, line.place, line.number)
-    fields = tuple(numbered(fields, path))
-    return Dialect(delimiter, fields, True, line.place + len(line.content), line.number + 1)
+    names, below = tuple(numbered(fields, path)), line.place + len(line.content)
+    return Dialect(delimiter, names, True, below, line.number + 1)
 
 
 def first_line(lines: Sequence[str], path: Path, header_row: int | None = None) -> int:
@@ -248,9 +243,8 @@ def first_line(lines: Sequence[str], path: Path, header_row: int | None = None) 
     if not filled:
         raise DataError(f"'{path}' is empty; give a file with data.")
     if header_row is not None:
-        if header_row > filled[-1] + 1:
-            lacks = f"'{path}' has no names of columns in line {header_row}"
-            raise DataError(f"{lacks}; its last line is {filled[-1] + 1}.")
+        if header_row > (last := filled[-1] + 1):
+            raise DataError(f"'{path}' has no names in line {header_row}; its last line is {last}.")
         return next(i for i in filled if i >= header_row - 1)
     comments = next((k for k, i in enumerate(filled) if not lines[i].startswith("#")), 0)
     if not comments:
@@ -291,24 +285,20 @@ def _is_title(fields: Sequence[str]) -> bool:
     return sum(map(bool, fields)) == 1 and not fields[0].startswith("#")
 
 
-def quoted(path: Path) -> str:
-    """A path for the shell."""
-    import shlex  # useful only in a message
-
-    return shlex.quote(str(path))
+def _anew(path: Path, ending: str = ".new.csv") -> str:
+    """``FILE > NEW`` for a shell."""
+    return f"{quote(str(path))} > {quote(str(path.with_suffix(ending)))}"
 
 
 def delimiter_of(line: str, path: Path) -> str:
     """Comma, semicolon, tab or bar, whichever a line has most of."""
     delimiter = max(DELIMITERS, key=line.count)
     if (width := 1 + line.count(delimiter)) > MOST_COLUMNS:
-        what = f"'{path}' has {width:,} columns, and of a text at most {MOST_COLUMNS:,} are read"
-        remedy = "save it as .npy, which has no such limit, or swap rows and columns if they are "
-        raise DataError(f"{what}; {remedy}meant to be.")
+        many = f"'{path}' has {width:,} columns, and a text at most {MOST_COLUMNS:,}"
+        raise DataError(f"{many}; save it as .npy, or swap rows and columns if they are mixed up.")
     if delimiter not in line and len(line.split()) > 1 and all(map(is_number, line.split())):
-        plain = f"{quoted(path)} > {quoted(path.with_suffix('.csv'))}"
-        blanks = f"'{path}' separates numbers by spaces, but only commas, semicolons and tabs are "
-        raise DataError(f"{blanks}read; change them: sed 's/^ *//; s/ *$//; s/[ ][ ]*/,/g' {plain}")
+        plain = f"sed 's/^ *//; s/ *$//; s/[ ][ ]*/,/g' {_anew(path, '.csv')}"
+        raise DataError(f"'{path}' separates numbers by spaces; change them: {plain}")
     return delimiter
 
 
@@ -316,14 +306,13 @@ def wrong_width(
     fields: Sequence[str], width: int, delimiter: str, number: int, path: Path
 ) -> DataError:
     """The error for a line with another number of fields, with a remedy."""
-    where = f"{quoted(path)} > {quoted(path.with_suffix('.new.csv'))}"
     remedy = "fix it."
     if width == 1 and number > 1:
-        remedy = f"if titles come before it, remove them: tail -n +{number} {where}"
+        remedy = f"if titles come before it, remove them: tail -n +{number} {_anew(path)}"
     elif len(fields) == width + 1 and not fields[-1].strip():
-        remedy = f"if lines end with {delimiter!r}, cut it off: sed 's/{delimiter}$//' {where}"
-    what = f" has {len(fields)} fields, where {width} are expected; {remedy}"
-    return at_line(number, path, what)
+        cut = f"sed 's/{delimiter}$//' {_anew(path)}"
+        remedy = f"if lines end with {delimiter!r}, cut it off: {cut}"
+    return at_line(number, path, f" has {len(fields)} fields, where {width} are expected; {remedy}")
 
 
 def lines_of(file: BinaryIO, number: int, path: Path) -> Iterator[Line]:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
 from mercer._base.machine import available_bytes, blocks
 from mercer._base.progress import announce
@@ -75,8 +74,8 @@ def _look_at(path: PathLike, array: str | None) -> Look:
     look = Look.at(path, array)
     files.check_there(look.path)
     if look.array is not None and look.kind not in (".npz", ".zarr"):
-        named = argument("array", look.array)
-        raise DataError(f"'{look.path}' holds one table, so that " + named + " means nothing.")
+        single = f"'{look.path}' holds one table, so that "
+        raise DataError(single + argument("array", look.array) + " means nothing.")
     return look
 
 
@@ -99,9 +98,8 @@ def _open(look: Look, columns: Names | None, allow_nan: bool) -> Source:
     if files.plain_name(path).suffix.lower() in TEXT:
         return CsvRows(look, columns)
     if kind in files.COMPRESSED:
-        what = f"'{path.name}' is compressed, and rows are read in blocks from plain files, or "
-        remedy = "unpack it, or read it into memory with mercer.tables.read_table."
-        raise DataError(f"{what}from text in .gz, .xz and .zst; {remedy}")
+        packed = f"'{path.name}' is compressed, and of such files only text is read in blocks"
+        raise DataError(f"{packed}; unpack it, or load it with mercer.tables.read_table.")
     others = (".xlsx", ".jsonl", ".parquet", ".npy", ".npz", ".mtx", ".zarr")
     raise DataError(files.unknown_ending(path, (*TEXT, *others)) + ".")
 
@@ -191,11 +189,8 @@ class Table:
 
     def parts(self) -> Iterator[tuple[Array, list[Array]]]:
         """Each block with its part of the columns beside it."""
-        start = 0
-        for block in self.blocks():
-            stop = start + len(block)
-            yield block.X, [column[start:stop] for column in self.beside.values()]
-            start = stop
+        for rows, block in zip(blocks(len(self.rows), CHUNK), self.blocks(), strict=True):
+            yield block.X, [column[rows] for column in self.beside.values()]
 
     @property
     def names(self) -> list[str]:
@@ -235,12 +230,13 @@ class _Mapped(Source):
 
 def _written_out(block: Any) -> Array:
     """Sparse rows as a table has them, zeros and all, unless that would take the memory."""
-    sparse: Any = issparse(block)
-    if sparse and (size := block.shape[0] * block.shape[1] * 8) > available_bytes() // 4:
-        rows = f"{block.shape[0]} sparse rows of {block.shape[1]} columns"
-        remedy = "give fewer rows at a time, or keep them sparse in Python: model.denoise(X)."
-        raise DataError(f"{rows} take {size >> 20} MB as a table; {remedy}")
-    return np.asarray(block.toarray() if sparse else block)
+    if not hasattr(block, "toarray"):
+        return np.asarray(block)
+    n, d = block.shape
+    if (size := n * d * 8) > available_bytes() // 4:
+        large = f"{n} sparse rows of {d} columns take {size >> 20} MB as a table"
+        raise DataError(f"{large}; give fewer at a time, or keep them sparse: model.denoise(X).")
+    return np.asarray(block.toarray())
 
 
 @dataclass(eq=False)
@@ -285,16 +281,15 @@ class Choice:
     def of(self, look: Look) -> list[str]:
         """The columns of the file that are wanted, all of which must hold numbers."""
         path, names = look.path, look.names
-        in_choice = (*self.columns, *self.drop, *self.labels)
-        files.check_columns(in_choice, names, f"'{path.name}' has")
+        files.check_columns([*self.columns, *self.drop, *self.labels], names, f"'{path.name}' has")
         known = self._left(names) if self.like is None else self.like
         columns = list(self.columns if len(self.columns) else known)
         if missing := [name for name in columns if name not in names]:
             what, others = f"'{path.name}'", self.unused(names)
             raise ColumnsError(files.lacks_text(what, missing, len(columns), others))
         if text := [name for name in columns if name in look.non_numeric]:
-            what = f"columns that hold no numbers: {files.names_text(text)}; "
-            raise ColumnsError(f"'{path.name}' has {what}" + files.other_use("them", text) + ".")
+            what = f"'{path.name}' has columns that hold no numbers: {files.names_text(text)}; "
+            raise ColumnsError(what + files.other_use("them", text) + ".")
         if not columns:
             raise DataError(f"no column of '{path.name}' is left; choose others.")
         return columns
@@ -376,8 +371,8 @@ def _choose_by_number(path: Path, rows: Source, choice: Choice) -> Table:
         beside = {choice.label: _pick(rows, at).loaded().to_dense()[:, 0]}
         drop |= set(at)
     if len(choice.columns) or drop:
-        index = _positions(choice.columns, d, path) if len(choice.columns) else range(d)
-        left = [i for i in index if i not in drop]
+        left = _positions(choice.columns, d, path) if len(choice.columns) else range(d)
+        left = [i for i in left if i not in drop]
         if not left:
             raise DataError(f"no column of '{path.name}' is left; choose others.")
         rows = _pick(rows, left)
@@ -397,11 +392,10 @@ def _positions(names: Sequence[str], d: int, path: Path) -> list[int]:
     for name in names:
         first, _, last = name.partition("-")
         if not (first.isdigit() and (last.isdigit() or not last)):
-            what = f"'{path.name}' has no names of columns, so that {name!r} means nothing"
-            raise DataError(f"{what}; give numbers from 0 to {d - 1}, such as 0,2-4.")
+            unnamed = f"'{path.name}' has no names of columns such as {name!r}"
+            raise DataError(f"{unnamed}; give numbers from 0 to {d - 1}, such as 0,2-4.")
         if int(last or first) < int(first):
-            backwards = f"columns {name!r} of '{path.name}' run backwards"
-            raise DataError(f"{backwards}; give {last}-{first}.")
+            raise DataError(f"columns {name!r} of '{path}' run backwards; give {last}-{first}.")
         positions += range(int(first), int(last or first) + 1)
     if positions and max(positions) >= d:
         raise DataError(f"'{path.name}' has no column {max(positions)}; give numbers to {d - 1}.")
@@ -411,7 +405,7 @@ def _positions(names: Sequence[str], d: int, path: Path) -> list[int]:
 def _npz_label(path: Path, name: str, n: int) -> Array:
     """Another array of the archive."""
     if name not in (known := arrays.members(path)):
-        listed = ", ".join(known[:20])
+        listed = files.names_text(known)
         raise DataError(f"'{path.name}' has no array {name!r}, only {listed}; name one of them.")
     values = arrays.load_npz(path, name).ravel()
     if len(values) != n:

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from mercer._base.files import atomic_file, atomic_folder, is_device
+from mercer._base.machine import blocks
 from mercer._base.optional import require
 from mercer._base.types import Array, Names, PathLike, RowsLike
 from mercer.exceptions import OutputError
@@ -61,8 +62,7 @@ def write_table(path: PathLike, table: RowsLike, *, columns: Names | None = None
         shape = image_shape(table.rows.columns)
         assert shape is not None  # check_sink has seen to it
         with atomic_folder(path, _not_only_images) as folder:
-            rows = (row for block in table.blocks() for row in block.X)
-            for i, row in enumerate(rows):
+            for i, row in enumerate(row for block in table.blocks() for row in block.X):
                 name = f"{i:06d}.png" if table.files is None else table.files[i]
                 image = to_bytes(np.asarray(row).reshape(shape))
                 (folder / name).write_bytes(encode_png(image))
@@ -136,9 +136,9 @@ def _not_only_images(folder: Path) -> str | None:
 
 
 def _not_zarr(folder: Path) -> str | None:
-    known = ("zarr.json", ".zarray", ".zgroup")
-    is_store = any((folder / name).exists() for name in known)
-    return None if is_store or not any(folder.iterdir()) else "is not a Zarr store"
+    names = {entry.name for entry in folder.iterdir()}
+    is_store = names & {"zarr.json", ".zarray", ".zgroup"}
+    return "is not a Zarr store" if names and not is_store else None
 
 
 def _write_zarr(folder: Path, table: Table) -> None:
@@ -146,11 +146,9 @@ def _write_zarr(folder: Path, table: Table) -> None:
     zarr, (n, d) = require("zarr", "io"), table.rows.shape
     how: Any = {"shape": (n, d), "chunks": (min(n, CHUNK), d), "overwrite": True}
     array: Any = None
-    start = 0
-    for block in table.blocks():
+    for rows, block in zip(blocks(n, CHUNK), table.blocks(), strict=True):
         array = array or zarr.create_array(str(folder), dtype=block.dtype, **how)
-        array[start : start + len(block)] = block.X
-        start += len(block)
+        array[rows] = block.X
 
 
 def _write_csv(file: BinaryIO, table: Table, delimiter: str = ",") -> None:
@@ -224,20 +222,13 @@ def _write_parquet(file: BinaryIO, table: Table) -> None:
 
 def _write_json(file: BinaryIO, table: Table) -> None:
     """``{"columns": [...], "data": [[...], ...]}``, as pandas calls "split"."""
-    data = [
-        [*row, *others]
-        for block, beside in table.parts()
-        for row, *others in zip(block.tolist(), *(c.tolist() for c in beside), strict=True)
-    ]
+    data: list[list[Any]] = []
+    for block, beside in table.parts():
+        rows = zip(block.tolist(), *(column.tolist() for column in beside), strict=True)
+        data += ([*row, *others] for row, *others in rows)
     document = {"columns": table.names, "data": data}
     file.write(json.dumps(document, ensure_ascii=False).encode() + b"\n")
 
 
-_WRITERS: dict[str, Any] = {
-    "csv": _write_csv,
-    "tsv": partial(_write_csv, delimiter="\t"),
-    "npy": _write_npy,
-    "npz": _write_npz,
-    "parquet": _write_parquet,
-    "json": _write_json,
-}
+_WRITERS: dict[str, Any] = {"csv": _write_csv, "tsv": partial(_write_csv, delimiter="\t")}
+_WRITERS |= {"npy": _write_npy, "npz": _write_npz, "parquet": _write_parquet, "json": _write_json}

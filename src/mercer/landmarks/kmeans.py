@@ -5,13 +5,13 @@ from functools import reduce
 from operator import iadd
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array
 
 from mercer._base.config import with_parameters
 from mercer._base.linalg import square_sums, write_shifted
 from mercer._base.machine import blocks, thread_map
 from mercer._base.types import Array, Precision, Rows
-from mercer.kernels import Kernel, Linear
+from mercer.kernels import Basis, Kernel, Linear
 from mercer.landmarks.base import LandmarkRule
 from mercer.landmarks.rpcholesky import RPCholesky
 from mercer.points.sparse import SparseRows
@@ -84,15 +84,10 @@ def lloyd(X: Array, centres: Array, steps: int) -> Array:
     C = C.astype(np.float32 if norms.max() < 1e3 * np.median(norms) else X.dtype, copy=False)
     axes = _leading_axes(C)
     rows, points = _around(X, origin, unit, C.dtype, axes), C if axes is None else C @ axes
-    for left in range(steps, 0, -1):
-        nearest = _nearest(rows, points)
-        # The last means are of the rows themselves, not of what single precision leaves of them.
-        filled, means = _means(nearest, len(C), *((rows, C.dtype) if left > 1 else (X, np.float64)))
-        if left > 1:
-            points[filled] = means[filled]
-    moved = centres.copy()
-    moved[filled] = means[filled]
-    return moved
+    for _ in range(steps - 1):
+        points = _moved(points, _nearest(rows, points), rows, C.dtype)
+    # The last means are of the rows themselves, not of what single precision leaves of them.
+    return _moved(centres, _nearest(rows, points), X, np.float64)
 
 
 def _around(X: Array, origin: Array, unit: float, dtype: Precision, axes: Array | None) -> Array:
@@ -101,10 +96,9 @@ def _around(X: Array, origin: Array, unit: float, dtype: Precision, axes: Array 
     rows = np.empty((len(X), width), dtype=dtype)
 
     def fill(part: slice) -> None:
-        moved = rows[part] if axes is None else np.empty(X[part].shape, dtype=dtype)
+        moved = np.empty(X[part].shape, dtype=dtype)
         write_shifted(X[part], origin, 1 / unit, moved)
-        if axes is not None:
-            np.matmul(moved, axes, out=rows[part])
+        rows[part] = moved if axes is None else moved @ axes
 
     thread_map(fill, blocks(len(X), STEP))
     return rows
@@ -124,49 +118,45 @@ def _leading_axes(C: Array) -> Array | None:
 
 def _nearest(rows: Array, C: Array) -> Array:
     """The number of the nearest centre of each row."""
-    half, nearest = square_sums(C) / 2, np.empty(len(rows), dtype=np.intp)
+    half = square_sums(C) / 2
 
-    def assign(part: slice) -> None:
+    def assign(part: slice) -> Array:
         near = rows[part] @ C.T
         near -= half
-        np.argmax(near, axis=1, out=nearest[part])
+        return np.asarray(np.argmax(near, axis=1))
 
-    thread_map(assign, blocks(len(rows), STEP))
-    return nearest
+    return np.concatenate(thread_map(assign, blocks(len(rows), STEP)))
 
 
-def _means(nearest: Array, m: int, rows: Array, dtype: Precision) -> tuple[Array, Array]:
-    """Whether a centre is the nearest one of any row; and the means of these rows, in a type."""
-    counts = np.bincount(nearest, minlength=m)
+def _moved(centres: Array, nearest: Array, rows: Array, dtype: Precision) -> Array:
+    """The means, taken in a type, of the rows that each centre is nearest to."""
+    counts = np.bincount(nearest, minlength=len(centres))
 
     def add(part: slice) -> Array:
         each = np.arange(part.stop - part.start)
         shares = (1 / counts[nearest[part]]).astype(dtype)
-        member = csr_array((shares, (nearest[part], each)), shape=(m, len(each)))
+        member = csr_array((shares, (nearest[part], each)), shape=(len(centres), len(each)))
         return member @ rows[part]
 
     parts = thread_map(add, blocks(len(rows), -(-len(rows) // PARTS)))
-    return counts > 0, reduce(iadd, parts)
+    return np.where(counts[:, None] > 0, reduce(iadd, parts), centres).astype(centres.dtype)
 
 
 def sparse_lloyd_step(X: SparseRows, centres: SparseRows) -> SparseRows:
     """The same for sparse rows: tiles of x·c in float64, and a mean of sparse rows is sparse."""
-    dot, origin = Linear(), Linear().origin(centres)
-    C = dot.pack(centres, origin, np.float64)
+    basis = Basis(Linear(), centres, np.float64)
     half = centres.astype(np.float64).square_sums() / 2
-    nearest = np.empty(len(X), dtype=np.intp)
 
-    def assign(rows: slice) -> None:
+    def assign(rows: slice) -> Array:
         p = np.empty((rows.stop - rows.start, len(centres)))
-        dot.fill(dot.pack(X[rows], origin, np.float64), C, p)
-        nearest[rows] = np.argmin(half - p, axis=1)
+        basis.kernel.fill(basis.pack(X[rows]), basis.packed, p)
+        return np.asarray(np.argmin(half - p, axis=1))
 
-    thread_map(assign, blocks(len(X), EDGE["d"]))
+    nearest = np.concatenate(thread_map(assign, blocks(len(X), EDGE["d"])))
     counts = np.bincount(nearest, minlength=len(centres))
     share = 1 / counts[nearest]
     member = csr_array((share, (nearest, np.arange(len(X)))), shape=(len(centres), len(X)))
-    empty = np.flatnonzero(counts == 0)  # a centre without rows stays
-    stays = csr_array((np.ones(len(empty)), (empty, empty)), shape=2 * (len(centres),))
+    stays = diags_array((counts == 0).astype(np.float64))  # a centre without rows
     moved = member @ X.to_scipy() + stays @ centres.to_scipy()
     return _largest_entries(SparseRows.of(moved, X.dtype), ENTRIES * -(-X.nnz // len(X)))
 

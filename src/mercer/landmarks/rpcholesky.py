@@ -5,8 +5,6 @@ rejection sampling after Epperly, Tropp & Webber 2024 ("Embrace rejection").
 """
 
 import contextlib
-from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -61,12 +59,14 @@ def random_pivots(kernel: Kernel, points: Points, m: int, rng: np.random.Generat
         return np.zeros(1, dtype=np.intp)
     pivots, exact = np.empty(0, dtype=np.intp), Basis(kernel, points, np.float64)
     if points.fit_float32(total):
-        rough = _Factor.of(Basis(kernel, points, np.float32), total, m)
-        pivots = rough.grow(rng, floor=ROUGH * total.sum()).pivots
+        rough = _Factor(Basis(kernel, points, np.float32), total, m)
+        pivots = rough.grow(rng, floor=ROUGH * total.sum())
         if len(pivots) == min(m, len(points)):
             return pivots
-    factor = _Factor.of(exact, total, m, pivots)
-    return factor.grow(rng, floor=ROUNDING * total.sum()).pivots
+    factor = _Factor(exact, total, m)
+    with contextlib.suppress(np.linalg.LinAlgError):  # where rounding leaves them no factor
+        factor.add(pivots, np.linalg.cholesky(factor.columns(pivots, pivots)))
+    return factor.grow(rng, floor=ROUNDING * total.sum())
 
 
 def partial_cholesky(
@@ -78,8 +78,9 @@ def partial_cholesky(
     """
     points = kernel.points(points)
     left = _diagonal(kernel, points)
-    factor = _Factor.of(Basis(kernel, points), left, m).grow(rng, ROUNDING * left.sum(), block)
-    return factor.pivots, factor.F[:, : len(factor.pivots)]
+    factor = _Factor(Basis(kernel, points), left, m)
+    pivots = factor.grow(rng, ROUNDING * left.sum(), block)
+    return pivots, factor.F[:, : len(pivots)]
 
 
 def _diagonal(kernel: Kernel, points: Points) -> Array:
@@ -87,26 +88,15 @@ def _diagonal(kernel: Kernel, points: Points) -> Array:
     return np.maximum(kernel.diag(points.rows).astype(np.float64), 0)
 
 
-@dataclass
 class _Factor:
     """A factor that grows: its pivots, ``F``, and the diagonal of what is left, ``K - F Fᵀ``."""
 
-    rows: Basis
-    pivots: Array
-    F: Array
-    left: Array
-
-    @classmethod
-    def of(cls, rows: Basis, diagonal: Array, m: int, pivots: Array | None = None) -> Self:
-        """With these pivots; without, where rounding leaves them no factor."""
+    def __init__(self, rows: Basis, diagonal: Array, m: int) -> None:
         # Single precision is for its speed; all else is summed in double.
         dtype = np.float32 if rows.packed.dtype == rows.dtype == np.float32 else np.float64
-        F = np.empty((len(rows), min(m, len(rows))), dtype=dtype)
-        factor = cls(rows, np.empty(0, dtype=np.intp), F, diagonal)
-        if pivots is not None:
-            with contextlib.suppress(np.linalg.LinAlgError):
-                factor.add(pivots, np.linalg.cholesky(factor.columns(pivots, pivots)))
-        return factor
+        self.rows, self.left = rows, diagonal
+        self.F = np.empty((len(rows), min(m, len(rows))), dtype=dtype)
+        self.pivots = np.empty(0, dtype=np.intp)
 
     def columns(self, index: Array, of: Array | None = None) -> Array:
         """Columns of ``K - F Fᵀ``, all of their rows or some."""
@@ -128,7 +118,7 @@ class _Factor:
         self.pivots = np.append(self.pivots, pivots)
         self.left[self.pivots] = 0
 
-    def grow(self, rng: np.random.Generator, floor: float, block: int = 64) -> "_Factor":
+    def grow(self, rng: np.random.Generator, floor: float, block: int = 64) -> Array:
         """Draw pivots until there are enough, or what is left sums to no more than the floor."""
         n, m = self.F.shape
         while len(self.pivots) < m and self.left.sum() > floor:
@@ -140,7 +130,7 @@ class _Factor:
             # have drawn, and that is rejected for ever, is not drawn again.
             self.left[drawn] = np.minimum(self.left[drawn], np.maximum(np.diagonal(H), 0))
             self.add(drawn[accepted], L)  # whole columns only of rows that are accepted
-        return self
+        return self.pivots
 
 
 def _accept(H: Array, bar: Array, rng: np.random.Generator) -> tuple[Array, Array]:

@@ -2,20 +2,20 @@
 
 A page of another site can send requests to this machine, and a name of another site can be made to
 point at it (DNS rebinding). So a request must name this server as its host, come from its own page,
-and know the token; and what it sends is counted while it comes, and not waited for any longer than
-it may take.
+and know the token; and nobody is waited for any longer than it may take.
 """
 
 import asyncio
 import ipaddress
 from dataclasses import dataclass
 from hmac import compare_digest
-from typing import Any
-from urllib.parse import parse_qs
+from typing import Any, BinaryIO
 
 from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 POLICY = (
@@ -24,14 +24,14 @@ POLICY = (
     "frame-ancestors 'none'"
 )
 #: Sent with every answer.
-HEADERS = (
-    (b"content-security-policy", POLICY.encode()),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cache-control", b"no-store"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-)
+HEADERS = [
+    ("content-security-policy", POLICY),
+    ("x-content-type-options", "nosniff"),
+    ("referrer-policy", "no-referrer"),
+    ("cache-control", "no-store"),
+    ("cross-origin-opener-policy", "same-origin"),
+    ("cross-origin-resource-policy", "same-origin"),
+]
 #: Seconds for the first lines of a request, for a reader to take what is sent, and for a body to
 #: begin; it has more for every ``SLOWEST`` bytes that have come.
 PATIENCE, SLOWEST = 30.0, 1 << 14
@@ -39,16 +39,47 @@ _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 @dataclass(frozen=True)
-class Rules:
-    """What a request must satisfy."""
+class Guard:
+    """An ASGI application that only requests reach that :meth:`refusal` lets pass."""
 
+    app: ASGIApp
     port: int
     token: str
     largest: int  #: most bytes of a body
     #: Bound to more than loopback: any address of this machine may be its host, but no name.
     wide: bool = False
 
-    def knows(self, host: str) -> bool:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app = self.app
+        if (refused := self.refusal(HTTPConnection(scope))) is not None:
+            status, reason = refused
+            # The connection is closed, so that nobody waits for the rest of a body.
+            app = PlainTextResponse(reason, status, {"connection": "close"})
+            if scope["type"] == "websocket":
+                app = WebSocketClose(1008)  # before it is accepted: 403
+        await app(scope, receive, send)
+
+    def refusal(self, request: HTTPConnection) -> tuple[int, str] | None:
+        """Status and reason, if a request must not pass, as its first lines say."""
+        said, is_socket = request.headers.getlist, request.scope["type"] == "websocket"
+        if len(hosts := said("host")) != 1 or not self._is_host(hosts[0]):
+            return 400, "this server has another name; open the address that it printed."
+        strange = {*said("origin")} - {f"http://{hosts[0]}"}
+        if strange or {*said("sec-fetch-site")} - {"same-origin", "none"}:
+            return 403, "only the server's own page may ask."
+        if is_socket and not said("origin"):
+            return 403, "a WebSocket must say where it comes from."
+        if not compare_digest(request.query_params.get("token", "").encode(), self.token.encode()):
+            return 403, "the token is wrong or missing; open the address that was printed."
+        # A body that is announced as too large, or where none belongs.
+        largest = 0 if is_socket or request.scope["method"] != "POST" else self.largest
+        if any(not length.isdigit() or int(length) > largest for length in said("content-length")):
+            return 413, _too_large(self.largest)
+        if not largest and said("transfer-encoding"):
+            return 413, "this request takes no body."
+        return None
+
+    def _is_host(self, host: str) -> bool:
         """Whether a Host header names this server."""
         name, _, port = host.rpartition(":")
         bare = name.removeprefix("[").removesuffix("]")
@@ -56,78 +87,24 @@ class Rules:
         return known and port == str(self.port)
 
 
-def refusal(scope: Scope, rules: Rules) -> tuple[int, str] | None:
-    """Status and reason, if a request must not pass; a pure function of its first lines."""
-    headers: dict[bytes, list[str]] = {}
-    for name, value in scope["headers"]:
-        headers.setdefault(name.lower(), []).append(value.decode("latin-1"))
-    hosts = headers.get(b"host", [])
-    if len(hosts) != 1 or not rules.knows(hosts[0]):
-        return 400, "this server has another name; open the address that it printed."
-    origins = headers.get(b"origin", [])
-    if any(origin != f"http://{hosts[0]}" for origin in origins):
-        return 403, "only the server's own page may ask."
-    if scope["type"] == "websocket" and not origins:
-        return 403, "a WebSocket must say where it comes from."
-    if not {*headers.get(b"sec-fetch-site", [])} <= {"same-origin", "none"}:
-        return 403, "only the server's own page may ask."
-    token = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[-1]
-    if not compare_digest(token.encode(), rules.token.encode()):
-        return 403, "the token is missing or wrong; open the address that mercer explore printed."
-    if scope["type"] == "websocket":
-        return None
-    # A body that is announced as too large, or where none belongs.
-    largest = rules.largest if scope["method"] == "POST" else 0
-    lengths = headers.get(b"content-length", [])
-    if any(not length.isdigit() or int(length) > largest for length in lengths):
-        return 413, f"the body is too large; at most {largest >> 20} MB are taken."
-    if not largest and b"transfer-encoding" in headers:
-        return 413, "this request takes no body."
-    return None
+async def save_body(request: Request, file: BinaryIO, largest: int) -> None:
+    """Write a body to a file; it ends where it becomes too large, or comes too slowly."""
+    began, seen = asyncio.get_running_loop().time(), 0
+    try:
+        async with asyncio.timeout(PATIENCE) as waiting:
+            async for part in request.stream():
+                seen += len(part)
+                if seen > largest:
+                    raise HTTPException(413, _too_large(largest), {"connection": "close"})
+                waiting.reschedule(began + PATIENCE + seen / SLOWEST)
+                file.write(part)
+    except TimeoutError:
+        text = f"the file arrived too slowly, {seen:,} bytes so far; load it again."
+        raise HTTPException(408, text, {"connection": "close"}) from None
 
 
-class Guard:
-    """An ASGI application behind :func:`refusal`, with counted bodies and strict headers."""
-
-    def __init__(self, app: ASGIApp, rules: Rules) -> None:
-        self.app, self.rules = app, rules
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refused = refusal(scope, self.rules)
-        if scope["type"] == "http":
-            receive, send = self._counted(receive), _dressed(send)
-        if refused is None:
-            await self.app(scope, receive, send)
-        elif scope["type"] == "websocket":
-            await receive()
-            await send({"type": "websocket.close", "code": 1008})  # before accept: 403
-        else:
-            # The connection is closed, so that nobody waits for the rest of a body.
-            answer = PlainTextResponse(refused[1], refused[0], {"connection": "close"})
-            await answer(scope, receive, send)
-
-    def _counted(self, receive: Receive) -> Receive:
-        """A body ends where it becomes too large, or comes too slowly."""
-        began, seen, more = asyncio.get_running_loop().time(), 0, True
-
-        async def counted() -> Message:
-            nonlocal seen, more
-            # After the body, only the end of the connection is awaited.
-            end = began + PATIENCE + seen / SLOWEST if more else None
-            try:
-                async with asyncio.timeout_at(end):
-                    message = await receive()
-            except TimeoutError:
-                text = f"the file arrived too slowly, {seen:,} bytes so far; load it again."
-                raise HTTPException(408, text, {"connection": "close"}) from None
-            more = message.get("more_body", False)
-            seen += len(message.get("body", b""))
-            if seen > self.rules.largest:
-                text = f"the body is too large; at most {self.rules.largest >> 20} MB are taken."
-                raise HTTPException(413, text, {"connection": "close"})
-            return message
-
-        return counted
+def _too_large(largest: int) -> str:
+    return f"the body is too large; at most {largest >> 20} MB are taken."
 
 
 class Timed(H11Protocol):
@@ -162,15 +139,6 @@ class Timed(H11Protocol):
         """The reader has taken enough."""
         super().resume_writing()
         self._unread.cancel()
-
-
-def _dressed(send: Send) -> Send:
-    async def dressed(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            message["headers"] = [*message.get("headers", ()), *HEADERS]
-        await send(message)
-
-    return dressed
 
 
 def address_of(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

@@ -1,11 +1,12 @@
 """A MapModel as its page needs it: the map, the way back, and how sure that is."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from mercer._base.linalg import evenly
-from mercer._base.types import Array, Estimator, RowsLike, Targets
+from mercer._base.types import Estimator, RowsLike, Targets
 from mercer.estimators.maps import MapModel
 from mercer.live import model as whole
 from mercer.live.protocol import kernel_spec
@@ -37,22 +38,23 @@ def describe_map(
     names = encoder.get_feature_names_out() if encoder is not None else names
     label_facts, label_arrays = whole._labels(labels, len(Z))
     shown = evenly(np.arange(len(Z)), MOST_PLACES)
-    some = as_points(model.forth_.known.rows).take(evenly(np.arange(len(model.embedding_)), 2000))
-    rows = some.to_dense()
-    shape = shape_of_image(model.n_features_in_, images) if images is not None else None
+    known = as_points(model.forth_.known.rows)
+    rows = known.take(evenly(np.arange(len(model.embedding_)), 2000)).to_dense()
+    spread, radius = rows.std(axis=0), sure.back.threshold(0.1)
+    d = model.n_features_in_
     facts = {
         "entry": "map_page",
         "title": title or f"A map of {len(Z):,} rows",
         "n": len(Z),
         "kernel": kernel_spec(back.kernel),
         "origin": back.mean.tolist(),
-        "deviations": np.where((spread := rows.std(axis=0)) > 0, spread, 1.0).tolist(),
-        "names": whole._names(model, names, X, model.n_features_in_),
+        "deviations": np.where(spread > 0, spread, 1.0).tolist(),
+        "names": whole._names(model, names, X, d),
         "columns": None if encoder is None else whole.column_facts(encoder),
-        "imageShape": None if shape is None else list(shape),
+        "imageShape": None if images is None else list(shape_of_image(d, images)),
         "limits": whole._limits(rows),
         "usual": float(sure.missed.mean()),
-        "radius": _finite(sure.back.threshold(0.1)),
+        "radius": radius if np.isfinite(radius) else None,
         "errors": ERRORS,
         "empty": EMPTY,
         **label_facts,
@@ -67,12 +69,8 @@ def describe_map(
     }
     arrays = {name: np.asarray(array, dtype=np.float64) for name, array in arrays.items()}
     arrays["weights"] = back.weights.astype(np.float32)
-    taken = {name: array[shown] for name, array in label_arrays.items()}
-    return whole.LiveModel(facts, {**arrays, **taken})
-
-
-def _finite(x: float) -> float | None:
-    return x if np.isfinite(x) else None
+    arrays |= {name: array[shown] for name, array in label_arrays.items()}
+    return whole.LiveModel(facts, arrays)
 
 
 def _thinned(model: MapModel) -> Back:
@@ -81,8 +79,8 @@ def _thinned(model: MapModel) -> Back:
     m = max(50, whole.LARGEST // model.n_features_in_)
     if len(back.centres) <= m:
         return back
-    rows: Array = model.forth_.known.rows
-    parts = on_landmarks(
-        model.embedding_, as_points(rows), back.mean, back.kernel, back.alpha, m, np.arange(1)
+    rows = as_points(model.forth_.known.rows)
+    centres, weights, _ = on_landmarks(
+        model.embedding_, rows, back.mean, back.kernel, back.alpha, m, np.arange(1)
     )
-    return Back(back.kernel, *parts[:2], back.mean, back.alpha)
+    return replace(back, centres=centres, weights=weights)

@@ -4,6 +4,7 @@ Pure functions of the model and the rows: the same answer serves the single file
 notebook.
 """
 
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -12,13 +13,13 @@ import numpy as np
 from mercer._base.machine import blocks
 from mercer._base.numbers import fixed_rng, shortened
 from mercer._base.types import Array, Estimator, RowsLike, Targets
-from mercer.exceptions import DataError, KernelError, MercerWarning, warn
+from mercer.exceptions import DataError, KernelError, MercerWarning, Remedy, said, warn
 from mercer.kernels import Basis, RadialKernel
 from mercer.kernels.width import median_length
 from mercer.landmarks import RPCholesky
 from mercer.live.protocol import kernel_spec, page_kernels
 from mercer.model import Subspace, names_of
-from mercer.model.model import Detector, Reversible
+from mercer.model.model import is_detector
 from mercer.model.subspace import project_onto
 from mercer.novelty import Conformal
 from mercer.plots._base import check_labels, class_name, model_to_draw, rows_of, shape_of_image
@@ -26,6 +27,9 @@ from mercer.points.source import MemoryRows
 from mercer.preimage import Smoother
 from mercer.tables import Category, Date, TableEncoder, TableModel
 from mercer.tables.columns import count_units
+
+#: Facts for JSON, and arrays.
+Contents = tuple[dict[str, Any], dict[str, Array]]
 
 
 def column_facts(encoder: TableEncoder) -> list[dict[str, Any]]:
@@ -73,38 +77,33 @@ def thin(subspace: Subspace, largest: int = LARGEST) -> tuple[Subspace, str | No
     if m >= M:
         return subspace, None
     m = min(m, max(LANDMARKS, 4 * q))
-    q = min(q, m)
-    big, kernel = subspace.leading(q), subspace.kernel
-    points = RPCholesky().select(kernel, big.support, m, fixed_rng(0))
-    K = Basis(kernel, points, np.float64).gram()
+    big = subspace.leading(min(q, m))
+    points = RPCholesky().select(big.kernel, big.support, m, fixed_rng(0))
+    K = Basis(big.kernel, points, np.float64).gram()
     products = big.basis.matmat(points, np.column_stack([big.coef, big.mean]))
     # Directions that hold less than 1e-7 of the kernel would need coefficients beyond float32.
     cosines, small = project_onto(big, points, K, products, floor=1e-7)
-    kept = float(np.sum(cosines**2) / q)
-    note = (
+    return small, (
         f"The model has {M:,} support points; the page keeps {len(points):,} of them as landmarks "
-        f"({kept:.1%} of its directions), so that it stays quick. Scores differ a little."
+        f"({np.sum(cosines**2) / min(q, m):.1%} of its directions), so that it stays quick. "
+        "Scores differ a little." + Remedy(" To choose them, give compress(model, n).", page="")
     )
-    return small, note
 
 
-def _scored(
-    model: Estimator, subspace: Subspace, rows: Array, q: int
-) -> tuple[Array, Array, Array]:
+def _scored(model: Estimator, subspace: Subspace, rows: Array, q: int) -> tuple[Array, ...]:
     """The first scores of all rows, q at most, their residuals, and how new they are."""
     shown = min(q, max(2, MOST_SCORES // len(rows)))
     parts = []  # block by block: the scores of many rows on many components are gigabytes
     for part in blocks(len(rows), BLOCK):
         Z, error = subspace.scores_and_residual(rows[part])
-        novelty = model.score_.combined(Z, error) if isinstance(model, Detector) else error
+        novelty = model.score_.combined(Z, error) if is_detector(model) else error
         parts.append((Z[:, :shown].copy(), error, novelty))
-    Z, error, novelty = map(np.concatenate, zip(*parts, strict=True))
-    return Z, error, novelty
+    return tuple(map(np.concatenate, zip(*parts, strict=True)))
 
 
 def novelty_facts(
     model: Estimator, subspace: Subspace, novelty: Array, *, seen: bool, complete: bool
-) -> tuple[dict[str, Any], dict[str, Array]]:
+) -> Contents:
     """The score ``Σ a_k z_k² + ρ r``, what it is of the rows (``novelty``), and p-values.
 
     A :class:`~mercer.KernelNovelty` brings its own score and its held-out rows. Rows that it has
@@ -114,47 +113,38 @@ def novelty_facts(
     are ranks.
     """
     rows: Array = np.arange(0)
-    if isinstance(model, Detector):
+    if detects := is_detector(model):
         inside, outside, rate = model.score_.inside, model.score_.outside, model.false_alarm_rate
-        held_out, fair = True, model.conformal_
+        fair = model.conformal_
         if complete:
             rows = vars(model).get("calibration_rows_", rows)  # not in a model file
             ranks = np.rint(len(rows) * vars(model).get("calibration_p_values_", 0.0))
             novelty[rows] = np.sort(fair.scores)[len(rows) - np.asarray(ranks, dtype=int)]
     else:
         inside, outside, rate = np.zeros(subspace.n_components), 1.0, 0.05
-        held_out = not seen
         eps = float(np.finfo(subspace.coef.dtype).eps)
         fair = Conformal.of(novelty, slack=64 * eps * float(np.abs(novelty).max()))
     facts = {
-        "inside": [float(a) for a in inside],
+        "inside": np.asarray(inside, dtype=float).tolist(),
         "outside": float(outside),
         "rate": float(rate),
         "slack": float(fair.slack),
-        "heldOut": held_out,
-        "tooKind": held_out and seen and len(rows) < len(novelty),
+        "heldOut": detects or not seen,
+        "tooKind": detects and seen and len(rows) < len(novelty),
     }
-    arrays = {
-        "novelty": np.asarray(novelty, dtype=np.float32),
-        "pValues": fair.p_values(novelty).astype(np.float32),
-        "calibration": fair.scores.astype(np.float64),
-    }
-    return facts, arrays
+    arrays = {"novelty": novelty, "pValues": fair.p_values(novelty)}
+    return facts, {**_single(arrays), "calibration": fair.scores.astype(np.float64)}
 
 
-def _stream(model: Estimator, rows: Array, seen: bool) -> tuple[dict[str, Any], dict[str, Array]]:
+def _stream(model: Estimator, rows: Array, seen: bool) -> Contents:
     """Rows that are new to a detector, in their order, as its monitor sees them."""
-    if seen or not isinstance(model, Detector) or len(rows) > MOST_PLAYED:
+    if seen or not is_detector(model) or len(rows) > MOST_PLAYED:
         return {}, {}
     monitor = model.monitor()
     watched = monitor.update(rows)
-    facts = {
-        "level": monitor.level,
-        "alarm": monitor.alarm_at_,
-        "since": monitor.since_,
-        "statistic": monitor.statistic_,
-    }
-    return {"stream": facts}, {"evidence": watched.log_martingale.astype(np.float32)}
+    facts = {"level": monitor.level, "alarm": monitor.alarm_at_, "since": monitor.since_}
+    facts["statistic"] = monitor.statistic_
+    return {"stream": facts}, _single({"evidence": watched.log_martingale})
 
 
 #: Most rows of a stream that is played; a monitor takes about 20 µs for each.
@@ -223,22 +213,22 @@ def describe(
     learnt = model_to_draw(model)
     full, shares = learnt.subspace, learnt.explained_variance_ratio
     rows = rows_of(model, X)
-    if not len(rows):
-        raise DataError("there are no rows to show; give at least one.")
     spec = kernel_spec(full.kernel)
     small, note = thin(full, largest)
     if note is not None:
-        warn(f"{note} To choose the points yourself, give compress(model, n).", MercerWarning)
+        warn(note, MercerWarning)
     shift = np.asarray(small.basis.origin if isinstance(full.kernel, RadialKernel) else 0.0)
     shift = np.broadcast_to(shift, small.support.shape[1:]).astype(np.float64)
     # The p-values of a detector must be exact, whatever that costs.
-    exact = isinstance(model, Detector) or len(rows) * full.n_support <= MOST_VALUES
+    exact = is_detector(model) or len(rows) * full.n_support <= MOST_VALUES
     Z, error, novelty = _scored(model, full if exact else small, rows, small.n_components)
     seen, complete = (learnt.was_fitted_to(of, rows) for of in (original, X))
     judgement, judged = novelty_facts(model, full, novelty, seen=seen, complete=complete)
     stream, played = _stream(model, rows, seen)
     pictures, shape = _pictures(images, rows)
-    back = model.preimage_ if isinstance(model, Reversible) else None
+    label_facts, label_arrays = _labels(labels, len(rows))
+    back = getattr(model, "preimage_", None)
+    smooths = back.init(full) if isinstance(back, Smoother) else None
     facts = {
         "title": title or f"{type(model).__name__} of {len(rows):,} rows",
         "estimator": type(model).__name__,
@@ -254,29 +244,28 @@ def describe(
         "names": _names(model, names, X, rows.shape[1]),
         "shares": None if shares is None else shares.astype(float).tolist(),
         "power": getattr(back, "power", None),  # of shrunk scores
-        "smooths": _smooths(back, full) if isinstance(back, Smoother) else None,
+        "smooths": smooths and {"count": smooths.count, "by": smooths.by},
         "median": _median(rows),
-        "imageShape": None if shape is None else list(shape),
+        "imageShape": shape,
         "limits": _limits(rows),
         "novelty": judgement,
-        **stream,
-        "notes": [] if note is None else [note],
+        **stream | label_facts,
+        "notes": [] if note is None else [said(note, "page")],
     }
     arrays = {
         **_model_arrays(small, shift),
-        **_row_arrays(rows, Z, error, shift, small),
+        **_single({"scores": Z, "error": error}),
+        **_row_arrays(rows, shift, small),
         **judged | played,
         **_linear(rows, shift),
         **_drawn(model, full),
-        **pictures,
+        **pictures | label_arrays,
     }
-    label_facts, label_arrays = _labels(labels, len(rows))
-    return LiveModel({**facts, **label_facts}, {**arrays, **label_arrays})
+    return LiveModel(facts, arrays)
 
 
-def _smooths(smoother: Smoother, subspace: Subspace) -> dict[str, Any]:
-    bound = smoother.init(subspace)
-    return {"count": bound.count, "by": bound.by}
+def _single(arrays: dict[str, Array]) -> dict[str, Array]:
+    return {name: array.astype(np.float32) for name, array in arrays.items()}
 
 
 def _model_arrays(small: Subspace, shift: Array) -> dict[str, Array]:
@@ -298,19 +287,16 @@ def _rounding(small: Subspace, shift: Array) -> float:
     return float(np.abs(rounded.scores(some) - exact).max(initial=0.0)) / size
 
 
-def _row_arrays(
-    rows: Array, Z: Array, error: Array, shift: Array, small: Subspace
-) -> dict[str, Array]:
-    """Scores and errors of all rows; the rows themselves unless they are the support, or many."""
-    n, d = rows.shape
-    arrays = {"scores": Z, "error": error}
-    if rows is not small.support and not np.array_equal(rows, small.support):
-        # Where the support lies: a pre-image from scores alone begins at the nearest of its points.
-        names = "supportScores", "supportResidual"
-        arrays |= zip(names, small.scores_and_residual(small.support), strict=True)
-        if n * d <= MOST_ROWS:
-            arrays["rows"] = rows.astype(np.float64) - shift
-    return {name: array.astype(np.float32) for name, array in arrays.items()}
+def _row_arrays(rows: Array, shift: Array, small: Subspace) -> dict[str, Array]:
+    """The rows, unless they are the support, or many, and then where the support lies."""
+    if np.array_equal(rows, small.support):
+        return {}
+    # A pre-image from scores alone begins at the nearest of the support points.
+    Z, error = small.scores_and_residual(small.support)
+    arrays = {"supportScores": Z, "supportResidual": error}
+    if rows.size <= MOST_ROWS:
+        arrays["rows"] = rows.astype(np.float64) - shift
+    return _single(arrays)
 
 
 def _linear(rows: Array, shift: Array) -> dict[str, Array]:
@@ -318,50 +304,43 @@ def _linear(rows: Array, shift: Array) -> dict[str, Array]:
     some = rows[:: max(1, len(rows) // 5000)].astype(np.float64) - shift
     mean = some.mean(axis=0)
     axes = np.linalg.svd(some - mean, full_matrices=False)[2][:LINEAR]
-    return {"linearMean": mean.astype(np.float32), "linearAxes": axes.astype(np.float32)}
+    return _single({"linearMean": mean, "linearAxes": axes})
 
 
 def _drawn(model: Estimator, full: Subspace) -> dict[str, Array]:
     """Scores drawn from the density of a generative model."""
     density = vars(model).get("density_")
-    if density is None:
-        return {}
-    Z = density.sample(DRAWN, fixed_rng(0))
-    return {"drawn": Z.astype(np.float32)} if Z.shape[1] == full.n_components else {}
+    Z = np.empty((0, 0)) if density is None else density.sample(DRAWN, fixed_rng(0))
+    return _single({"drawn": Z}) if Z.shape[1] == full.n_components else {}
 
 
-def _pictures(images: Any, rows: Array) -> tuple[dict[str, Array], tuple[int, ...] | None]:
+def _pictures(images: Any, rows: Array) -> tuple[dict[str, Array], list[int] | None]:
     """A picture for each row, if they were given; and the shape that the rows themselves have."""
     if images is None:
         return {}, None
     if np.ndim(images) == 1:
-        return {}, shape_of_image(rows.shape[1], images)
+        return {}, list(shape_of_image(rows.shape[1], images))
     pictures = np.asarray(images)
     colour = pictures.ndim == 4 and pictures.shape[3] == 3
     if len(pictures) != len(rows) or not (pictures.ndim == 3 or colour):
-        raise DataError(
-            f"images has shape {pictures.shape}, and there are {len(rows)} rows; give the shape "
-            "(height, width[, 3]) that a row has, or one picture (height, width[, 3]) for each."
-        )
+        wrong = f"images has shape {pictures.shape} for {len(rows)} rows"
+        raise DataError(f"{wrong}; give the shape (height, width[, 3]), or one picture per row.")
     if pictures.dtype != np.uint8:
         low, high = float(pictures.min()), float(pictures.max())
         pictures = np.round(255 * (pictures - low) / ((high - low) or 1.0)).astype(np.uint8)
     return {"pictures": pictures}, None
 
 
-def _labels(labels: Targets, n: int) -> tuple[dict[str, Any], dict[str, Array]]:
+def _labels(labels: Targets, n: int) -> Contents:
     """Classes as numbers with their names, or values on a scale."""
     y = check_labels(labels, n, "labels")
     if y is None:
         return {"classes": None}, {}
     kinds, codes = np.unique(y.astype(str) if y.dtype == object else y, return_inverse=True)
-    if len(kinds) <= MOST_CLASSES:
+    if (n := len(kinds)) <= MOST_CLASSES:
         return {"classes": [class_name(kind) for kind in kinds]}, {"codes": codes.astype(np.uint8)}
     if y.dtype.kind not in "fiu":
-        raise DataError(
-            f"labels has {len(kinds)} different texts; give at most {MOST_CLASSES} classes, "
-            "or numbers."
-        )
+        raise DataError(f"{n} different labels; give at most {MOST_CLASSES} classes, or numbers.")
     return {"classes": None}, {"values": y.astype(np.float32)}
 
 
@@ -374,10 +353,9 @@ def _names(model: Estimator, names: Any, X: RowsLike, d: int) -> list[str]:
 
 def _median(rows: Array) -> float | None:
     """The median distance between rows, at which a width begins."""
-    try:
+    with suppress(DataError, KernelError):  # one row, or all rows equal
         return median_length(rows)
-    except (DataError, KernelError):  # one row, or all rows equal
-        return None
+    return None
 
 
 def _limits(rows: Array) -> list[float]:

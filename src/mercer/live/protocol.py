@@ -6,7 +6,6 @@ read from JSON, each number within its limits.
 
 import json
 import math
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -57,10 +56,9 @@ def _numbers(kind: type[Kernel]) -> dict[str, str]:
 
 
 #: Kernels that a page may ask for → (class, its parameter for each number of the page).
+_CLASSES = {name: catalogue.load(place) for name, place in catalogue.KERNELS.items()}
 KERNELS: dict[str, tuple[type[Kernel], dict[str, str]]] = {
-    name: (kind, _numbers(kind))
-    for name, kind in ((name, catalogue.load(place)) for name, place in catalogue.KERNELS.items())
-    if kind().takes_vectors
+    name: (kind, _numbers(kind)) for name, kind in _CLASSES.items() if kind().takes_vectors
 }
 _WORDS = {kind: (name, tuple(numbers)) for name, (kind, numbers) in KERNELS.items()}
 
@@ -72,14 +70,11 @@ def kernel_spec(kernel: Kernel) -> dict[str, Any]:
     product, the ``"cosine"``; or the exponential of a sum over ``"entries"`` of a traced cost.
     ``nodes`` hold f and its slope, or the cost and its slope.
     """
-    if isinstance(kernel, kernels.Sum | kernels.Product):
-        name = "sum" if isinstance(kernel, kernels.Sum) else "product"
-        return {"name": name, "k1": kernel_spec(kernel.k1), "k2": kernel_spec(kernel.k2)}
-    if isinstance(kernel, kernels.Scaled):
-        inner = kernel_spec(kernel.kernel)
-        return {"name": "scaled", "factor": float(kernel.factor), "kernel": inner}
-    if isinstance(kernel, kernels.Normalized):
-        return {"name": "normalized", "kernel": kernel_spec(kernel.kernel)}
+    if isinstance(kernel, kernels.Sum | kernels.Product | kernels.Scaled | kernels.Normalized):
+        spec: dict[str, Any] = {"name": type(kernel).__name__.lower()}
+        for key, part in kernel.get_params(deep=False).items():
+            spec[key] = kernel_spec(part) if isinstance(part, Kernel) else float(part)
+        return spec
     name, numbers = _WORDS.get(type(kernel), (type(kernel).__name__, ()))
     own = {key: float(getattr(kernel, key)) for key in numbers}
     return {"name": name, "class": type(kernel).__name__, **own, **_traced(kernel)}
@@ -107,9 +102,8 @@ def _traced(kernel: Kernel) -> dict[str, Any]:
     if isinstance(kernel, _EntrywiseKernel) and has_formula(kernel):
         return _trace("entries", -float(kernel.gamma), kernel.formula, 2)
     raise KernelError(
-        f"{kernel!r} cannot be computed in a page: it is not a formula of two vectors; fit a "
-        "kernel of mercer.kernels other than Precomputed and FunctionKernel, or give yours a "
-        "method formula(t, xp)."
+        f"{kernel!r} is not a formula of two vectors, which a page could compute; fit another of "
+        "mercer.kernels, or give yours a method formula(t, xp)."
     )
 
 
@@ -129,8 +123,6 @@ MOST_COMPONENTS = 1000
 MOST_NUMBERS = 50_000_000
 #: Most seconds of a fit, for which somebody waits; beyond that, landmarks are used.
 PATIENCE = 30.0
-
-_ID = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True)
@@ -153,16 +145,13 @@ class Wanted:
         """Check what a page sent; :class:`~mercer.exceptions.DataError` says what is wrong."""
         if not isinstance(message, dict) or not {*message} <= {*Wanted.__dataclass_fields__}:
             raise DataError(f"a fit takes {', '.join(Wanted.__dataclass_fields__)}.")
-        fit = Wanted(**{"data": "", **message})
-        if not is_id(fit.data):
-            raise DataError("data must be the id of an upload.")
+        fit = Wanted(**{"data": None, **message})
+        for name, kind in (("data", str), ("label", str | None), ("center", bool), ("ask", bool)):
+            if not isinstance(getattr(fit, name), kind):
+                raise DataError(f"{name} has a value of another kind; reload the page.")
         check_choice("model", fit.model, catalogue.MODELS)
         if (q := fit.components) is not None:
             check_one_of("components", q, 1, MOST_COMPONENTS, f"a page takes {MOST_COMPONENTS:,}")
-        if not isinstance(fit.label, str | None):
-            raise DataError("label is the name of a column.")
-        if type(fit.center) is not bool or type(fit.ask) is not bool:
-            raise DataError("center and ask are true or false.")
         _check_kernel(fit.kernel)
         return fit
 
@@ -208,19 +197,12 @@ def read_message(text: str) -> dict[str, Any]:
     return message
 
 
-def is_id(value: Any) -> bool:
-    """Whether the text has the form of an id in the store."""
-    return isinstance(value, str) and _ID.fullmatch(value) is not None
-
-
 def _check_kernel(spec: Any) -> None:
     name = spec.get("name") if isinstance(spec, dict) else None
     if not isinstance(name, str) or name not in KERNELS:
         raise KernelError(f"kernel must have a name: one of {', '.join(KERNELS)}.")
     for key, value in spec.items():
-        if key == "name":
-            continue
-        if key != "medians" and key not in KERNELS[name][1]:
+        if key not in ("name", "medians", *KERNELS[name][1]):
             raise KernelError(f"the {name} kernel has no {str(key)[:40]!r}.")
-        if type(value) not in (int, float) or not abs(value) < 1e30:
+        if key != "name" and (type(value) not in (int, float) or not abs(value) < 1e30):
             raise KernelError(f"{key} must be a number, not {str(value)[:40]}.")

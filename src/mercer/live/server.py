@@ -19,156 +19,26 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
-from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from mercer._base.files import temporary_folder
 from mercer.exceptions import DataError, MercerError
 from mercer.io import atomic_file
-from mercer.live.guard import Guard, Rules, Timed, address_of
+from mercer.live.guard import HEADERS, Guard, Timed, address_of, save_body
 from mercer.live.page import bundle, source
-from mercer.live.protocol import Wanted, is_id, read_message
+from mercer.live.protocol import Wanted, read_message
 from mercer.live.worker import ENDINGS, MODEL, PAGE, Desk, Job, Pool
 
 #: Most bytes of an upload.
 LARGEST_UPLOAD = 256 << 20
 #: Most bytes of a message; a request of the page has a few hundred.
 LARGEST_FRAME = 1 << 16
-#: Most pages, and most uploads, at the same time.
-MOST_PAGES = 16
-MOST_UPLOADS = 4
+#: Most connections at the same time, of pages and of uploads.
+MOST_CONNECTIONS = 64
 #: Most uploads and results that are kept; the least recently used are removed first.
 MOST_ITEMS = 24
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,200}")
-
-
-class Studio:
-    """The application: what is stored, who computes, and the routes.
-
-    ``start`` is the id of what the page begins with.
-    """
-
-    def __init__(self, store: "Store", token: str, start: str | None = None) -> None:
-        self.store, self.token, self.start = store, token, start
-        self.pool = Pool()
-        self.pages = self.uploads = 0
-
-    def app(self) -> Starlette:
-        """The routes; to be put behind a :class:`~mercer.live.guard.Guard`."""
-        page = source("explore.html").replace("$token", self.token)
-        code = f"{bundle('explore')}\n$explore.start();\n"
-        style = source("live.css")
-        texts = [("/", page, "html"), ("/live.js", code, "javascript"), ("/live.css", style, "css")]
-        routes: list[BaseRoute] = [
-            Route(path, Response(text, media_type=f"text/{kind}"), methods=["GET"])
-            for path, text, kind in texts
-        ]
-        routes += [
-            Route("/start", self._start),
-            Route("/data", self._upload, methods=["POST"]),
-            Route("/page/{id}", partial(self._file, PAGE)),
-            Route("/model/{id}", partial(self._file, MODEL)),
-            WebSocketRoute("/fits", self._socket),
-        ]
-        return Starlette(routes=routes, exception_handlers={DataError: _problem})
-
-    async def _start(self, _request: Request) -> Response:
-        """What the command line named: rows to fit, or a model."""
-        return JSONResponse(None if self.start is None else _facts(self.store.get(self.start)))
-
-    async def _upload(self, request: Request) -> Response:
-        """The body is the file; its name is shown, and its ending read."""
-        if self.uploads >= MOST_UPLOADS:
-            raise DataError(
-                f"{MOST_UPLOADS} files are being uploaded; wait for one of them to finish."
-            )
-        item = self.store.new(request.query_params.get("name", ""))
-        self.uploads += 1
-        try:
-            with atomic_file(item.path) as file:
-                async for part in request.stream():
-                    file.write(part)
-        except FileNotFoundError:
-            raise DataError("it was removed to make room for other files; load it again.") from None
-        except BaseException:
-            self.store.drop(item.id)
-            raise
-        finally:
-            self.uploads -= 1
-        return JSONResponse(_facts(item))
-
-    async def _file(self, name: str, request: Request) -> Response:
-        key = request.path_params["id"]
-        path = self.store.get(key).folder / name if is_id(key) else None
-        if path is None or not path.exists():
-            raise DataError("there is no such model; fit one.")
-        return FileResponse(path, media_type="application/octet-stream")
-
-    async def _socket(self, socket: WebSocket) -> None:
-        """One page: its fits, one in flight, the latest of those that wait."""
-        if self.pages >= MOST_PAGES:
-            await socket.close(1013)
-            return
-        await socket.accept()
-        self.pages += 1
-        self.pool.warm()
-        desk = Desk(lambda request: self._answer(socket, *request))
-        try:
-            while True:
-                await self._hear(desk, socket, await socket.receive_text())
-        except WebSocketDisconnect:
-            pass
-        except KeyError:  # bytes instead of text
-            await socket.close(1003)
-        finally:
-            self.pages -= 1
-            await desk.cancel()
-
-    async def _hear(self, desk: Desk, socket: WebSocket, text: str) -> None:
-        number = None
-        try:
-            message = read_message(text)
-            number = message["id"]
-            if "cancel" in message:
-                await desk.cancel()
-                await socket.send_json({"id": number, "cancelled": True})
-            elif "open" in message:
-                desk.ask((number, str(message["open"]), None))
-            else:
-                fit = Wanted.read(message.get("fit"))
-                desk.ask((number, fit.data, fit))
-        except MercerError as error:
-            await socket.send_json({"id": number, "problem": str(error)})
-
-    async def _answer(self, socket: WebSocket, number: int, key: str, fit: Wanted | None) -> None:
-        """Do one request, and say how it went."""
-        progress = Desk(socket.send_json)
-
-        known: dict[str, Any] = {}
-
-        def tell(stage: str, done: int, total: int, plan: dict[str, Any] | None = None) -> None:
-            # The plan goes with every later message, since only the latest waiting message is sent.
-            known.update({} if plan is None else {"plan": plan})
-            progress.ask({"id": number, "stage": stage, "done": done, "total": total, **known})
-
-        tell("starting Python", 0, 0)
-        made = None
-        try:
-            item = self.store.get(key)
-            made = self.store.result(item.name)
-            done = await self.pool.run(Job(item.path, item.name, made.folder, fit), tell)
-            answer = {"id": number, "made": made.id, "name": item.name}
-            if not done:
-                self.store.drop(made.id)
-                answer = {"id": number, "waits": True, **known}
-        except MercerError as error:
-            answer = {"id": number, "problem": str(error)}
-        except BaseException:
-            if made is not None:
-                self.store.drop(made.id)
-            raise
-        with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # the page has gone
-            await socket.send_json(answer)
 
 
 @dataclass(frozen=True)
@@ -190,20 +60,13 @@ class Store:
 
     def new(self, name: str) -> Item:
         """A place for an upload, of whose name only the ending is used."""
-        ending = next((known for known in ENDINGS if name.lower().endswith(known)), None)
-        if ending is None:
-            raise DataError(f"the ending is not known; give one of {', '.join(ENDINGS)}.")
-        return self._add(name, f"file{ending}")
+        for ending in ENDINGS:
+            if name.lower().endswith(ending):
+                return self.add(name, f"file{ending}")
+        raise DataError(f"the ending is not known; give one of {', '.join(ENDINGS)}.")
 
-    def result(self, name: str) -> Item:
-        """A place for a model and its page."""
-        return self._add(name, MODEL)
-
-    def adopt(self, path: Path) -> Item:
-        """A file or folder that the command line named; it stays where it is."""
-        return self._add(path.name, path.resolve())
-
-    def _add(self, name: str, file: str | Path) -> Item:
+    def add(self, name: str, file: str | Path) -> Item:
+        """A place for a file; one that the command line named stays where it is."""
         while len(self._items) >= MOST_ITEMS:
             ours = (key for key, item in self._items.items() if item.path.parent == item.folder)
             self.drop(next(ours))  # not what the command line named
@@ -218,14 +81,111 @@ class Store:
         """The item of an id."""
         if key not in self._items:
             raise DataError("this file no longer exists; load it again.")
-        item = self._items.pop(key)
-        self._items[key] = item  # most recently used
-        return item
+        self._items[key] = self._items.pop(key)  # most recently used
+        return self._items[key]
 
     def drop(self, key: str) -> None:
         """Forget an item, and remove what was stored for it, if it is still there."""
         if (item := self._items.pop(key, None)) is not None:
             shutil.rmtree(item.folder, ignore_errors=True)
+
+
+class Studio:
+    """The application: what is stored, who computes, and the routes.
+
+    ``start`` is the id of what the page begins with, ``largest`` the most bytes of an upload.
+    """
+
+    def __init__(self, store: Store, token: str, largest: int, start: str | None = None) -> None:
+        self.store, self.token, self.largest, self.start = store, token, largest, start
+        self.pool = Pool()
+
+    def app(self) -> Starlette:
+        """The routes; to be put behind a :class:`~mercer.live.guard.Guard`."""
+        page = source("explore.html").replace("$token", self.token)
+        code = f"{bundle('explore')}\n$explore.start();\n"
+        return Starlette(
+            routes=[
+                Route("/", Response(page, media_type="text/html")),
+                Route("/live.js", Response(code, media_type="text/javascript")),
+                Route("/live.css", Response(source("live.css"), media_type="text/css")),
+                Route("/start", self._start),
+                Route("/data", self._upload, methods=["POST"]),
+                Route("/page/{id}", partial(self._file, PAGE)),
+                Route("/model/{id}", partial(self._file, MODEL)),
+                WebSocketRoute("/fits", self._socket),
+            ],
+            exception_handlers={DataError: _problem},
+        )
+
+    async def _start(self, _request: Request) -> Response:
+        """What the command line named: rows to fit, or a model."""
+        return JSONResponse(None if self.start is None else _facts(self.store.get(self.start)))
+
+    async def _upload(self, request: Request) -> Response:
+        """The body is the file; its name is shown, and its ending read."""
+        item = self.store.new(request.query_params.get("name", ""))
+        try:
+            with atomic_file(item.path) as file:
+                await save_body(request, file, self.largest)
+        except FileNotFoundError:
+            raise DataError("it was removed to make room for other files; load it again.") from None
+        except BaseException:
+            self.store.drop(item.id)
+            raise
+        return JSONResponse(_facts(item))
+
+    async def _file(self, name: str, request: Request) -> Response:
+        path = self.store.get(request.path_params["id"]).folder / name
+        if not path.exists():
+            raise DataError("there is no such model; fit one.")
+        return FileResponse(path, media_type="application/octet-stream")
+
+    async def _socket(self, socket: WebSocket) -> None:
+        """One page: its fits, one in flight, the latest of those that wait."""
+        await socket.accept()
+        self.pool.warm()
+        desk = Desk(partial(self._answer, socket))
+        try:
+            async for text in socket.iter_text():
+                await self._hear(desk, socket, text)
+        except KeyError:  # bytes instead of text
+            await socket.close(1003)
+        finally:
+            await desk.cancel()
+
+    async def _hear(self, desk: Desk, socket: WebSocket, text: str) -> None:
+        number = None
+        try:
+            message = read_message(text)
+            number = message["id"]
+            if "cancel" in message:
+                await desk.cancel()
+                await socket.send_json({"id": number, "cancelled": True})
+            else:
+                fit = None if "open" in message else Wanted.read(message.get("fit"))
+                key = str(message["open"]) if fit is None else fit.data
+                desk.ask(number, self.store.get(key), fit)
+        except MercerError as error:
+            await socket.send_json({"id": number, "problem": str(error)})
+
+    async def _answer(self, socket: WebSocket, number: int, item: Item, fit: Wanted | None) -> None:
+        """Do one request, and say how it goes and went."""
+
+        async def say(words: dict[str, Any]) -> None:
+            await socket.send_json({"id": number, **words})
+
+        made, done = self.store.add(item.name, MODEL), False
+        try:
+            await say({"stage": "starting Python"})
+            problem = await self.pool.run(Job(item.path, item.name, made.folder, fit), say)
+            done = not problem
+            await say(problem or {"made": made.id})
+        except (WebSocketDisconnect, RuntimeError):  # the page has gone
+            pass
+        finally:
+            if not done:
+                self.store.drop(made.id)
 
 
 @dataclass(frozen=True)
@@ -274,11 +234,11 @@ def open_server(
     ):
         port = listening.getsockname()[1]
         store = Store(folder)
-        studio = Studio(store, token, None if path is None else store.adopt(path).id)
-        guard = Guard(studio.app(), Rules(port, token, largest, wide))
+        start = None if path is None else store.add(path.name, path.resolve()).id
+        studio = Studio(store, token, largest, start)
+        server = uvicorn.Server(_config(Guard(studio.app(), port, token, largest, wide)))
         shown = f"[{host}]" if ":" in host else host
         try:
-            server = uvicorn.Server(_config(guard))
             yield Served(server, listening, studio, f"http://{shown}:{port}/?token={token}")
         finally:
             studio.pool.close()
@@ -302,6 +262,8 @@ def _config(app: Any) -> uvicorn.Config:
         access_log=False,
         proxy_headers=False,
         server_header=False,
+        headers=HEADERS,
+        limit_concurrency=MOST_CONNECTIONS,
         timeout_graceful_shutdown=1,
     )
 

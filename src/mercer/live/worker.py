@@ -5,6 +5,7 @@ be ended at any moment.
 """
 
 import asyncio
+import contextlib
 import json
 import multiprocessing
 import os
@@ -13,8 +14,9 @@ import threading
 import time
 import warnings
 import zipfile
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from itertools import islice
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from mercer._base.machine import LONG, size_text, time_text
-from mercer._base.progress import announce
+from mercer._base.progress import announce, listen
 from mercer._base.types import Estimator
 from mercer.estimators import MissingKernelPCA, load
 from mercer.exceptions import DataError, MercerError, MercerWarning, said
@@ -32,10 +34,11 @@ from mercer.live.model import MOST_CLASSES, LiveModel, describe
 from mercer.live.page import pack
 from mercer.live.protocol import MOST_NUMBERS, Wanted
 from mercer.model import names_of
+from mercer.model.model import of_vectors
 from mercer.plots._base import rows_of
 from mercer.plots._tables import nameless_rows
 from mercer.points.source import MemoryRows
-from mercer.tables import Category, Date, TableEncoder, TableModel
+from mercer.tables import Category, Date, TableEncoder
 from mercer.tables.opening import Opened, Opening
 from mercer.tables.reading import TABLES
 
@@ -54,24 +57,22 @@ def open_guessing(path: Path, request: Wanted) -> Opened:
     opened = Opening(choice=Choice(label=request.label or None), model=model).of_file(path)
     n, d = opened.table.rows.shape
     if n * d > MOST_NUMBERS:
-        raise DataError(
-            f"'{path.name}' has {n:,} × {d:,} numbers, and a page takes {MOST_NUMBERS:,}; "
-            "fit it by 'mercer fit', and explore the model."
-        )
+        size = f"{n:,} × {d:,} numbers, and a page takes {MOST_NUMBERS:,}"
+        raise DataError(f"'{path.name}' has {size}; fit it by 'mercer fit', and explore the model.")
     table, encoder = opened.table.loaded(), opened.encoder
-    if request.label is None and (guess := _first_classes(encoder)) is not None:
-        assert encoder is not None
+    if request.label is None and encoder and (guess := _first_classes(encoder)) is not None:
         classes = encoder.decode(table.rows[:])[guess]
         known = ["" if value is None else str(value) for value in classes.tolist()]
         table = replace(table, beside={guess: np.array(known), **table.beside})
     return replace(opened, table=table)
 
 
-def _first_classes(encoder: TableEncoder | None) -> str | None:
+def _first_classes(encoder: TableEncoder) -> str | None:
     """A column of few categories."""
-    columns = {} if encoder is None else encoder.used_
-    few = (name for name, column in columns.items() if column.width <= MOST_CLASSES)
-    return next((name for name in few if isinstance(columns[name], Category)), None)
+    for name, column in encoder.used_.items():
+        if isinstance(column, Category) and column.width <= MOST_CLASSES:
+            return name
+    return None
 
 
 def unpack_images(path: Path, folder: Path) -> Path:
@@ -81,10 +82,9 @@ def unpack_images(path: Path, folder: Path) -> Path:
         entries.sort(key=lambda entry: entry.filename)
         size = sum(entry.file_size for entry in entries)
         if not entries or len(entries) > MOST_IMAGES or size > 8 * MOST_NUMBERS:
-            raise DataError(
-                f"'{path.name}' holds {len(entries):,} PNG images of {size >> 20:,} MB; give "
-                f"from 1 to {MOST_IMAGES:,}, of at most {8 * MOST_NUMBERS >> 20} MB."
-            )
+            most = f"from 1 to {MOST_IMAGES:,}, of at most {8 * MOST_NUMBERS >> 20} MB"
+            inside = f"{len(entries):,} PNG images of {size >> 20:,} MB"
+            raise DataError(f"'{path.name}' holds {inside}; give {most}.")
         for i, entry in enumerate(entries):
             entry.filename = f"{i:06}.png"
             archive.extract(entry, folder)
@@ -97,35 +97,30 @@ KINDS: dict[type, str] = {Category: "category", Date: "date"}
 MOST_LISTED = 200
 
 
-def plan_of(table: Table, encoder: TableEncoder | None) -> dict[str, Any]:
-    """Rows, columns with their kinds, why some are left out, and the column of classes."""
-    n, d = table.rows.shape
+def plan_of(table: Table, encoder: TableEncoder | None, model: Estimator) -> dict[str, Any]:
+    """Rows, columns with their kinds, why some are left out, the column of classes, and the solver.
+
+    The solver only where the model chooses one, with what it takes.
+    """
     label = next(iter(table.beside), None)
-    if encoder is None:
-        columns = [_entry(name, "number") for name in table.rows.columns or ()]
-    else:
+    kinds, left = dict.fromkeys(table.rows.columns or (), "number"), {}
+    if encoder is not None:
+        kinds = {name: KINDS.get(type(c), "number") for name, c in encoder.columns_.items()}
         left = encoder.left_out_
-        kinds = {k: KINDS.get(type(c), "number") for k, c in encoder.columns_.items()}
-        columns = [_entry(name, kind, left.get(name)) for name, kind in kinds.items()]
-    learnt = {entry["name"] for entry in columns}
-    if label is not None and label not in learnt:
-        columns.append(_entry(label, "category"))
-    coloured = {"label": label, "labelLearnt": label in learnt}
-    return {"rows": n, "entries": d, "columns": columns[:MOST_LISTED], **coloured}
-
-
-def solver_of(model: Estimator, table: Table) -> dict[str, Any]:
-    """Which solver would fit the model, why, and what that takes; nothing where none is chosen."""
-    if not hasattr(model, "plan"):
-        return {}
-    plan = model.plan(table.rows)
-    needs = {"memory": size_text(plan.bytes), "seconds": plan.seconds}
-    time = time_text(plan.seconds) if plan.seconds else ""
-    return {"solver": {"name": plan.name, "reason": plan.reason, "time": time, **needs}}
-
-
-def _entry(name: str, kind: str, why: str | None = None) -> dict[str, Any]:
-    return {"name": str(name), "kind": kind, "left_out": why}
+    learnt = label in kinds
+    if label is not None:
+        kinds.setdefault(label, "category")
+    columns = [
+        {"name": str(name), "kind": kind, "left_out": left.get(name)}
+        for name, kind in islice(kinds.items(), MOST_LISTED)
+    ]
+    facts = {"rows": table.rows.shape[0], "columns": columns, "label": label, "labelLearnt": learnt}
+    if hasattr(model, "plan"):
+        plan = model.plan(table.rows)
+        needs = {"memory": size_text(plan.bytes), "seconds": plan.seconds}
+        time = time_text(plan.seconds) if plan.seconds else ""
+        facts["solver"] = {"name": plan.name, "time": time, **needs}
+    return facts
 
 
 MODEL = "model.mercer"
@@ -142,24 +137,22 @@ class Job:
     wanted: Wanted | None = None
 
 
-def do(job: Job, show_plan: Callable[[dict[str, Any]], None] | None = None) -> bool:
+def do(job: Job, show_plan: Callable[[dict[str, Any]], None] = lambda _: None) -> bool:
     """Do the work, and leave ``model.mercer`` and ``page.bin`` in the job's folder.
 
     ``show_plan`` is called with what the fit would do, before it begins. Where that would take
     long, and the page wants to be asked, nothing else is done, and the answer is False.
     """
     announce(f"reading {job.name}", 0)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         if job.wanted is None:
             model = load(job.source)
             live = describe(model, images=image_shape(names_of(model)), title=job.name)
         else:
             opened = open_upload(job.source, job.wanted, job.folder)
             estimator = job.wanted.make(opened.table.rows[:])
-            plan = plan_of(opened.table, opened.encoder) | solver_of(estimator, opened.table)
-            if show_plan is not None:
-                show_plan(plan)
+            plan = plan_of(opened.table, opened.encoder, estimator)
+            show_plan(plan)
             if job.wanted.ask and plan.get("solver", {}).get("seconds", 0) > LONG:
                 return False
             announce("fitting", 0)
@@ -179,12 +172,10 @@ def open_upload(source: Path, request: Wanted, folder: Path) -> Opened:
     kind = source.suffix.lower()
     if kind == ".mercer":
         model = load(source)
-        if isinstance(model, TableModel):
-            rows = MemoryRows(rows_of(model.model_, None))
-            return Opened(Table(rows), model.encoder_, vars(model).get("filler_"))
-        names = names_of(model)
-        rows = MemoryRows(rows_of(model, None), names if names is None else tuple(names))
-        return Opened(Table(rows), None)
+        encoder, names = vars(model).get("encoder_"), names_of(model)
+        named = None if encoder is not None or names is None else tuple(names)
+        rows = MemoryRows(rows_of(of_vectors(model), None), named)
+        return Opened(Table(rows), encoder, vars(model).get("filler_"))
     if kind == ".zip":
         source = unpack_images(source, folder / "images")
     return open_guessing(source, request)
@@ -192,12 +183,9 @@ def open_upload(source: Path, request: Wanted, folder: Path) -> Opened:
 
 def fit(opened: Opened, request: Wanted, title: str | None = None) -> tuple[Any, LiveModel]:
     """The fitted model, and the page of it with the rows of the table."""
-    table, encoder = opened.table, opened.encoder
-    rows = table.rows
-    X = rows[:]
-    model = request.make(X).fit(MemoryRows(X, rows.columns))
-    if request.model == "missing":
-        X = model.impute(MemoryRows(X, rows.columns))
+    table, encoder, rows = opened.table, opened.encoder, opened.table.rows
+    model = request.make(rows[:]).fit(rows)
+    X = model.impute(rows) if request.model == "missing" else rows[:]
     look: dict[str, Any] = {"names": rows.columns, "title": title, "encoder": encoder}
     with nameless_rows():
         live = describe(model, X, table.label, image_shape(rows.columns), **look)
@@ -231,8 +219,8 @@ MOST_FITS = 2
 #: Seconds between reports of progress.
 PAUSE = 0.1
 
-#: Called with a stage, its steps done, their number (0 if unknown), and the plan, if any.
-Tell = Callable[[str, int, int, dict[str, Any] | None], None]
+#: What a page hears of a fit: ``stage``, ``done`` and ``total``, and once the ``plan``.
+Words = dict[str, Any]
 
 
 class Pool:
@@ -241,24 +229,31 @@ class Pool:
     def __init__(self) -> None:
         self._free: list[_Worker] = []
         self._places = asyncio.Semaphore(MOST_FITS)
-        #: Fits now, most so far, and finished; for tests.
-        self.running = self.most = self.done = 0
+        self.running = 0
 
-    async def run(self, job: Job, tell: Tell) -> bool:
-        """Do a job; a cancelled task ends the process that does it. False: it waits for a yes."""
+    async def run(self, job: Job, say: Callable[[Words], Awaitable[None]]) -> Words:
+        """Do a job, and say how it goes; a cancelled task ends the process that does it.
+
+        What it returns is why there is no result, if there is none: a problem, or that the fit
+        waits for a yes.
+        """
+        words: Words
         async with self._places:
             worker = self._free.pop() if self._free else _Worker()
             self.running += 1
-            self.most = max(self.most, self.running)
             try:
-                done = await worker.run(job, tell)
-                self.done += 1
-                return done
+                worker.pipe.send(job)
+                while "stage" in (words := await asyncio.to_thread(worker.pipe.recv)):
+                    await say(words)
+                self._free.append(worker)
+                return words
+            except (EOFError, OSError):
+                return {
+                    "problem": "the process ended, perhaps for lack of memory; take fewer rows."
+                }
             finally:
                 self.running -= 1
-                if worker.idle:
-                    self._free.append(worker)
-                else:
+                if worker not in self._free:
                     worker.end()
 
     def warm(self) -> None:
@@ -278,12 +273,12 @@ class Desk:
     ``work`` is a coroutine function, called for one request at a time.
     """
 
-    def __init__(self, work: Callable[[Any], Any]) -> None:
+    def __init__(self, work: Callable[..., Awaitable[None]]) -> None:
         self._work = work
-        self._next: Any = None
+        self._next: tuple[Any, ...] | None = None
         self._task: asyncio.Task[None] | None = None
 
-    def ask(self, request: Any) -> None:
+    def ask(self, *request: Any) -> None:
         """Do this next; a request that still waits is forgotten."""
         self._next = request
         if self._task is None or self._task.done():
@@ -299,7 +294,7 @@ class Desk:
     async def _go(self) -> None:
         while self._next is not None:
             request, self._next = self._next, None
-            await self._work(request)
+            await self._work(*request)
 
 
 class _Worker:
@@ -308,41 +303,18 @@ class _Worker:
     def __init__(self) -> None:
         # Spawned: a fork of a process with threads may wait forever for one of their locks.
         context = multiprocessing.get_context("spawn")
-        self._pipe, theirs = context.Pipe()
+        self.pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
         self._process.start()
         theirs.close()
 
-    async def run(self, job: Job, tell: Tell) -> bool:
-        self.idle = False  # until it has answered
-        self._pipe.send(job)
-        while True:
-            try:
-                kind, *values = await asyncio.to_thread(self._pipe.recv)
-            except (EOFError, OSError):
-                raise MercerError(
-                    "the fit's process ended, perhaps for want of memory; take fewer rows, or fit "
-                    "by 'mercer fit', and explore the model."
-                ) from None
-            if kind == "progress":
-                tell(*values)
-                continue
-            self.idle = True
-            if kind == "problem":
-                raise MercerError(values[0])
-            return bool(values[0])
-
     def end(self) -> None:
-        self._process.terminate()  # this ends the pipe, and with it the thread that reads from it
-        self._process.join(2)
-        if self._process.is_alive():
-            self._process.kill()
+        self._process.kill()  # this ends the pipe, and with it the thread that reads from it
+        self._process.join()
 
 
 def _serve(pipe: Connection) -> None:
     """The life of a worker process."""
-    from mercer import listen
-
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     last, before = 0.0, ""
 
@@ -350,24 +322,26 @@ def _serve(pipe: Connection) -> None:
         nonlocal last, before
         if stage != before or time.monotonic() - last > PAUSE:
             last, before = time.monotonic(), stage
-            pipe.send(("progress", stage, done, total, None))
+            pipe.send({"stage": stage, "done": done, "total": total})
 
-    while True:
-        try:
+    with contextlib.suppress(EOFError):  # the server has gone
+        while True:
             job = pipe.recv()
-        except EOFError:
-            return
-        try:
             with listen(tell):
-                done = do(job, lambda plan: pipe.send(("progress", "planned", 0, 0, plan)))
-            pipe.send(("done", done))
-        except MercerError as error:
-            pipe.send(("problem", said(error, "page")))
-        except MemoryError:
-            pipe.send(("problem", "there is not enough memory for this fit; take fewer rows."))
-        except Exception as error:
-            text = f"unexpected {type(error).__name__}: {error}. This is a bug in mercer."
-            pipe.send(("problem", text))
+                pipe.send(_attempt(job, lambda plan: pipe.send({"stage": "planned", "plan": plan})))
+
+
+def _attempt(job: Job, show_plan: Callable[[dict[str, Any]], None]) -> Words:
+    """Do a job; why there is no result, if there is none."""
+    try:
+        return {} if do(job, show_plan) else {"waits": True}
+    except MercerError as error:
+        return {"problem": said(error, "page")}
+    except MemoryError:
+        return {"problem": "there is not enough memory for this fit; take fewer rows."}
+    except Exception as error:
+        text = f"unexpected {type(error).__name__}: {error}. This is a bug in mercer."
+        return {"problem": text}
 
 
 def _leave_with_parent() -> None:

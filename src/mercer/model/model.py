@@ -172,10 +172,8 @@ class Model:
     ) -> Self:
         """From eigenvalues, the number of rows (or the sum of their weights) and the trace."""
         # Solvers may be better than the precision in which the eigenvalues are returned.
-        rounded = float(np.finfo(eigenvalues.dtype).eps) / 2
-        error = max(report.estimated_error, rounded)
-        advice = spectrum_advice(eigenvalues, rows)
-        report = replace(report, estimated_error=error, advice=advice)
+        error = max(report.estimated_error, float(np.finfo(eigenvalues.dtype).eps) / 2)
+        report = replace(report, estimated_error=error, advice=spectrum_advice(eigenvalues, rows))
         shares = eigenvalues / float(rows), eigenvalues / float(trace)
         return cls(subspace, eigenvalues, *shares, residuals, report, float(rows), of_gram)
 
@@ -189,13 +187,12 @@ class Model:
         """Rows, kernel, components and accuracy in words; what an old file lacks is left out."""
         subspace, share = self.subspace, self.explained_variance_ratio
         rows, kept, width = round(self.n_rows), subspace.n_support, subspace.points.width
-        count = f"{subspace.n_components:,}"
+        part = "" if share is None else f", with {share.sum():.1%} of the variance"
         return {
             "rows": f"{rows:,}" if rows else "",
             "columns": _few(self.names) if self.names else f"{width:,}",
             "kernel": shortened(repr(subspace.kernel)),
-            "components": count
-            + ("" if share is None else f", with {share.sum():.1%} of the variance"),
+            "components": f"{subspace.n_components:,}{part}",
             "support": "" if kept == rows else counted(kept, "point"),
             "solver": "" if self.report is None else self.report.solver,
             "accuracy": "" if self.report is None else self.report.accuracy,
@@ -203,15 +200,14 @@ class Model:
 
     def leading(self, q: int) -> "Model":
         """What was learnt of the first q components."""
-        arrays = {name: getattr(self, name) for name in PER_COMPONENT}
-        known = {name: part[:q] for name, part in arrays.items() if part is not None}
+        parts = {name: getattr(self, name) for name in PER_COMPONENT}
+        known = {name: part[:q] for name, part in parts.items() if part is not None}
         return replace(self, subspace=self.subspace.leading(q), of_gram=False, **known)
 
 
-def _few(names: Sequence[str], most: int = 6) -> str:
+def _few(names: Sequence[str]) -> str:
     """How many columns, with the names of the first."""
-    more = ", …" if len(names) > most else ""
-    return f"{len(names):,}: {', '.join(names[:most])}{more}"
+    return f"{len(names):,}: {', '.join(names[:6])}" + ", …" * (len(names) > 6)
 
 
 #: Arrays with a number for each component.
@@ -235,28 +231,7 @@ def model_of(estimator: Estimator) -> Model:
     except (NotFittedError, TypeError):
         if hasattr(estimator, "fit"):
             raise NotFittedError(f"this {name} is not fitted yet; call fit(X) first.") from None
-    remedy = "give a fitted model of mercer, such as mercer.KernelPCA."
-    raise DataError(f"{type(estimator).__module__}.{name} has no subspace; {remedy}")
-
-
-@runtime_checkable
-class Detector(Protocol):
-    """A fitted estimator with a threshold, as :class:`~mercer.KernelNovelty`."""
-
-    score_: Any
-    conformal_: Any
-    offset_: float
-    measure: str
-    false_alarm_rate: float
-    contamination: float | str | None
-    monitor: Any
-
-
-@runtime_checkable
-class Reversible(Protocol):
-    """A fitted estimator with a way back to input space."""
-
-    preimage_: Any
+    raise DataError(f"{type(estimator).__module__}.{name} has no subspace; give a model of mercer.")
 
 
 @runtime_checkable
@@ -268,6 +243,11 @@ class OnTables(Protocol):
 
     def vectors(self, X: Any) -> Array:
         """The rows as the model inside sees them."""
+
+
+def is_detector(estimator: Estimator) -> bool:
+    """Whether it is a fitted estimator with a threshold, as :class:`~mercer.KernelNovelty`."""
+    return hasattr(estimator, "conformal_")
 
 
 def of_vectors(estimator: Estimator) -> Any:
@@ -296,12 +276,11 @@ def names_of(estimator: Estimator) -> list[str] | None:
 
 def _rows_of(values: Array | None, variances: Array | None) -> float:
     """The number of rows, where a file does not tell, by the two scales of the eigenvalues."""
-    known = [part for part in (values, variances) if isinstance(part, np.ndarray) and part.ndim]
+    known = [np.ravel(part) for part in (values, variances) if isinstance(part, np.ndarray)]
     if len(known) < 2 or not all(part.dtype.kind == "f" and part.size for part in known):
         return 0.0
-    values, variances = (np.ravel(part) for part in known)
-    rows = float(values[0]) / float(variances[0]) if variances[0] > 0 else 0.0
-    whole = abs(rows - round(rows)) <= 4 * float(np.finfo(values.dtype).eps) * rows
+    rows = float(known[0][0]) / float(known[1][0]) if known[1][0] > 0 else 0.0
+    whole = abs(rows - round(rows)) <= 4 * float(np.finfo(known[0].dtype).eps) * rows
     return float(round(rows)) if whole else rows
 
 
@@ -309,8 +288,7 @@ def measured(
     operator: GramOperator, values: Array, vectors: Array, passes: int, **known: float | None
 ) -> Spectrum:
     """A Spectrum with residuals measured by one more product, for solvers that return none."""
-    R = operator.matmat(vectors) - vectors * values
-    residuals = np.linalg.norm(R, axis=0)
+    residuals = np.linalg.norm(operator.matmat(vectors) - vectors * values, axis=0)
     errors = estimate_errors(values, residuals) + rounding_errors(operator, values, vectors)
     return Spectrum(values, vectors, residuals, errors, passes + 1, operator, **known)  # type: ignore[arg-type]
 
@@ -341,8 +319,7 @@ def estimate_errors(values: Array, residuals: Array, beyond: float = 0.0) -> Arr
     lam = np.asarray(values, dtype=np.float64)
     res = np.asarray(residuals, dtype=np.float64)
     # A Ritz value lies below its eigenvalue, so that what threatens it comes from further down.
-    below = np.append(lam[1:], beyond)
-    gap = np.maximum(lam - below, 0)
+    gap = np.maximum(lam - np.append(lam[1:], beyond), 0)
     for i in range(len(lam) - 2, -1, -1):
         if gap[i] <= res[i]:
             gap[i] += gap[i + 1]

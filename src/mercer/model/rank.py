@@ -46,8 +46,8 @@ class ComponentRule(Config, ABC):
         """Say so if there are fewer components than were asked for."""
         request = self.guess(sys.maxsize)  # what the user wrote, whatever n is
         if self.is_request and rank < request:
-            fewer = f"{request} components were asked for, but {but}; kept {rank}"
-            warn(f"{fewer}. {remedy}", RankWarning)
+            fewer = f"{request} components were asked for, but {but}; kept {rank}. {remedy}"
+            warn(fewer, RankWarning)
 
 
 class All(ComponentRule):

@@ -12,7 +12,7 @@ import numpy as np
 from mercer._base.linalg import fix_signs, square_sums
 from mercer._base.types import Array, Precision, Rows
 from mercer.exceptions import KernelError
-from mercer.gram import CenteredGram, GramOperator, ProbedGram, WeightedGram, whiten
+from mercer.gram import CenteredGram, GramOperator, whiten
 from mercer.kernels import Basis, Kernel
 from mercer.points import Points
 
@@ -84,13 +84,9 @@ class Subspace:
 
         ``share`` (m,) says how much of that one's coefficients it takes.
         """
-        coef, mean = self.coef[group], self.mean[group]
-        return replace(
-            self,
-            support=points.support,
-            coef=(coef * share[:, None]).astype(coef.dtype, copy=False),
-            mean=(mean * share).astype(mean.dtype, copy=False),
-        )
+        coef, mean = self.coef[group] * share[:, None], self.mean[group] * share
+        written = replace(self, support=points.support, coef=coef, mean=mean)
+        return written.astype(self.coef.dtype)
 
     def in_precision(self, X: Points | Rows) -> Rows:
         """Rows in the precision of the model."""
@@ -137,9 +133,7 @@ class Subspace:
 def require_variables(subspace: Subspace, to: str) -> None:
     """Refuse a kernel that is no function of variables; ``to`` is what these could do."""
     if not subspace.points.can_wait:
-        raise KernelError(
-            f"{subspace.kernel!r} has no variables that could {to}; use a kernel of vectors."
-        )
+        raise KernelError(f"{subspace.kernel!r} has no variables to {to}; use a kernel of vectors.")
 
 
 # Subspaces from eigenpairs: normalisation and signs happen here and nowhere else.
@@ -160,8 +154,8 @@ def from_gram(
     """
     n, dtype = len(vectors), vectors.dtype
     centred = operator if isinstance(operator, CenteredGram) else None
-    base = operator.base if isinstance(operator, ProbedGram) else operator
-    D = base.root_weight.astype(dtype) if isinstance(base, WeightedGram) else np.ones(n, dtype)
+    D = np.ones(n) if operator.root_weight is None else operator.root_weight
+    D = D.astype(dtype)
     # An eigenvector of the Gram matrix has length 1 in R^n; the direction Φ D v has length √λ.
     # Signs by the coefficient per unit of weight, so that weight 2 and a row given twice agree.
     vectors = vectors * fix_signs(vectors / D[:, None])
@@ -178,9 +172,8 @@ def from_gram(
     size = np.linalg.norm(D)
     c = D * centred.direction / size
     Kc = centred.mean_product / (D * size)
-    return Subspace(
-        kernel, points.support, B, c.astype(dtype), (B.T @ Kc).astype(dtype), float(c @ Kc)
-    )
+    offset = (B.T @ Kc).astype(dtype)
+    return Subspace(kernel, points.support, B, c.astype(dtype), offset, float(c @ Kc))
 
 
 def from_features(
@@ -202,9 +195,8 @@ def from_features(
     B = basis @ vectors
     signs = np.ones(B.shape[1], dtype=B.dtype) if keep_signs else fix_signs(B)
     # Coordinates are orthonormal, so that inner products are those of R^r.
-    return Subspace(
-        kernel, S, B * signs, basis @ mean, signs * (vectors.T @ mean), float(mean @ mean)
-    )
+    offset = signs * (vectors.T @ mean)
+    return Subspace(kernel, S, B * signs, basis @ mean, offset, float(mean @ mean))
 
 
 def project_onto(

@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from math import ceil
 from numbers import Real
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +23,9 @@ from mercer._base.held_out import deal_folds, scores_by_fold, take
 from mercer._base.numbers import fixed_rng
 from mercer._base.registry import by_name
 from mercer._base.types import Array, RowsLike
-from mercer.exceptions import DataError, ModelFileError
-from mercer.io.model_file.checks import check_loaded, expect
-from mercer.kernels import Basis, Gaussian, Kernel, RadialKernel
+from mercer.exceptions import DataError
+from mercer.io.model_file.checks import check_loaded, demand, expect
+from mercer.kernels import Basis, Gaussian, Kernel
 from mercer.novelty.score import NoveltyScore
 from mercer.points import Points
 
@@ -120,15 +120,10 @@ MOST_ASIDE = 5_000
 TEN_FOLDS_UP_TO = 500
 
 
-class Learner(Protocol):
-    """Fits rows, and returns their score."""
-
-    def __call__(self, rows: Array, like: NoveltyScore | None = None) -> NoveltyScore:
-        """Fit the rows with these numbers.
-
-        With ``like``, by the kernel and the number of components of that score: what a rule chooses
-        anew for fewer rows makes scores that cannot be compared.
-        """
+#: Fits the rows with these numbers, and returns their score. With ``like=``, by the kernel and the
+#: number of components of that score: what a rule chooses anew for fewer rows makes scores that
+#: cannot be compared.
+Learner = Callable[..., NoveltyScore]
 
 
 @dataclass(frozen=True)
@@ -185,8 +180,8 @@ class CrossFit(Calibration):
         score = learn(rows)
         fold_of = deal_folds(len(X), self.folds, rng)
         # The fit of all rows may hold most of the work for the folds already.
-        shortcut = getattr(learn, "held_out", None)
-        held_out = None if shortcut is None else shortcut(score, fold_of)
+        shortcut = getattr(learn, "held_out", lambda *_: None)
+        held_out = shortcut(score, fold_of)
         if held_out is None:
             held_out = scores_by_fold(partial(learn, like=score), X, fold_of)
         return Calibrated(score, rows, held_out)
@@ -210,8 +205,7 @@ class Split(Calibration):
         if not 1 <= aside <= n - 2:
             remedy = "leave at least 2 rows to fit and 1 to calibrate."
             raise DataError(f"share={self.share} of {n} rows sets {aside} aside; {remedy}")
-        order = rng.permutation(n)
-        rows, others = np.sort(order[:aside]), np.sort(order[aside:])
+        rows, others = (np.sort(part) for part in np.split(rng.permutation(n), [aside]))
         score = learn(others)
         return Calibrated(score, rows, score(take(X, rows)))
 
@@ -238,20 +232,18 @@ def honest_calibration(
     """A calibration that keeps the promise of the rate, as nearly as n rows allow."""
     strategy = as_calibration(calibration, n)
     breaks = measure in T_SQUARED
-    if not isinstance(strategy, CrossFit):
+    if not isinstance(strategy, CrossFit) or not (breaks or n > SPLIT_BEYOND):
         return strategy
-    if calibration == "auto" and (breaks or n > SPLIT_BEYOND):
-        needed = rows_needed(rate)
-        if breaks or needed <= min(n // 2, MOST_ASIDE):
-            return Split(min(n // 2, max(n / 4, needed)) / n)
-    if not breaks:
-        return strategy
-    raise DataError(
-        f"cross-fitting cannot promise a false-alarm rate for measure={measure!r}: T² of "
-        "a new row grows with the rows that a model has learnt, and the final model has learnt "
-        "more than those of the folds (27 % false alarms were measured for 5 %). Use "
-        "calibration='split' or 'auto', or measure='reconstruction'."
-    )
+    needed = rows_needed(rate)
+    if calibration == "auto" and (breaks or needed <= min(n // 2, MOST_ASIDE)):
+        return Split(min(n // 2, max(n / 4, needed)) / n)
+    if breaks:
+        raise DataError(
+            f"cross-fitting cannot promise a false-alarm rate for measure={measure!r}: T² grows "
+            "with the rows that a model has learnt (27 % false alarms were measured for 5 %). Use "
+            "calibration='split' or 'auto', or measure='reconstruction'."
+        )
+    return strategy
 
 
 # Normal rows among contaminated ones: those that a model of the calmest rows finds ordinary.
@@ -274,10 +266,8 @@ def check_share(share: Any) -> None:
     """Refuse what is neither a share of outliers, nor ``"auto"``, nor None."""
     number = isinstance(share, Real) and not isinstance(share, bool) and 0 < float(share) <= 0.5
     if share is not None and share != "auto" and not number:
-        raise DataError(
-            f"contamination={share!r} is the share of outliers among the training rows; give a "
-            "number in (0, 0.5], 'auto', or None for rows that are all normal."
-        )
+        remedy = "give a number in (0, 0.5], 'auto', or None for rows that are all normal."
+        raise DataError(f"contamination={share!r} is not a share of outliers; {remedy}")
 
 
 def calm_rows(
@@ -294,14 +284,13 @@ def calm_rows(
     share : float or "auto"
         Of outliers among the rows.
     """
-    n = len(X)
     aside = ASIDE if isinstance(share, str) else min(0.5, max(ASIDE, 2 * share))
-    keep = max(2, n - int(aside * n))
+    keep = max(2, len(X) - int(aside * len(X)))
     kernel = Gaussian(width=2 * Gaussian().resolve(X).length) if kernel is None else kernel
     points = kernel.points(X)
-    distance = _from_mean(kernel.resolve(points.rows), points)
-    first = np.sort(np.argsort(distance, kind="stable")[:keep])
-    scores = learn(first)(points.rows)
+    scores = _from_mean(kernel.resolve(points.rows), points)
+    calmest = np.sort(np.argsort(scores, kind="stable")[:keep])
+    scores = learn(calmest)(points.rows)
     return np.sort(np.argsort(scores, kind="stable")[:keep])
 
 
@@ -320,34 +309,23 @@ def outlier_threshold(score: NoveltyScore, scores: Array, share: float | str) ->
         ordered = np.sort(scores)
         return float(ordered[len(ordered) - 1 - round(share * len(ordered))])
     # The score of a bounded kernel saturates: beyond a few widths all rows are equally new.
-    limit = _at_infinity(score)
-    far = scores if limit is None else -np.log1p(-np.minimum(scores / limit, 1 - 1e-9))
+    limit = score.at_infinity
+    far = scores if np.isinf(limit) else -np.log1p(-np.minimum(scores / limit, 1 - 1e-9))
     median, upper = np.quantile(far, [0.5, 0.75])
     fence = median + np.log2(0.5 / TAIL) * (upper - median)
-    return float(fence if limit is None else -limit * np.expm1(-fence))
-
-
-def _at_infinity(score: NoveltyScore) -> float | None:
-    """The score where a radial kernel has fallen to zero; None for other kernels."""
-    S = score.subspace
-    if not isinstance(S.kernel, RadialKernel):
-        return None
-    square = float(S.offset @ S.offset)
-    outside = score.outside * max(1 + S.mean_square - square, 0.0)
-    return float(S.offset**2 @ score.inside + outside)
+    return float(fence if np.isinf(limit) else -limit * np.expm1(-fence))
 
 
 def _from_mean(kernel: Kernel, points: Points) -> Array:
     """Squared distance from the mean in feature space, less that mean's square."""
     some = points.sample(MEAN_OF, fixed_rng(0))
     weight = np.full((len(some), 1), 1 / len(some), dtype=some.dtype)
-    return np.asarray(
-        kernel.diag(points.rows) - 2 * Basis(kernel, some).matmat(points, weight)[:, 0]
-    )
+    products = Basis(kernel, some).matmat(points, weight)[:, 0]
+    return np.asarray(kernel.diag(points.rows) - 2 * products)
 
 
 @check_loaded.register
 def _check_conformal(conformal: Conformal) -> None:
     expect("scores", conformal.scores, (None,))
-    if not len(conformal.scores) or (np.diff(conformal.scores) < 0).any():
-        raise ModelFileError("the calibration scores are not in order")
+    ordered = len(conformal.scores) and not (np.diff(conformal.scores) < 0).any()
+    demand(ordered, "the calibration scores are not in order")

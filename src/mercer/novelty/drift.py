@@ -9,18 +9,17 @@ so that no permutation is drawn, and of the reference only its variances are nee
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from scipy.stats import false_discovery_control, pearson3
+from scipy.stats import pearson3
 
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array
 from mercer.kernels.jacobian import weighted_gradient
 from mercer.model import Subspace
-from mercer.novelty.score import NODES, along_the_line
+from mercer.novelty.score import along_the_line
 from mercer.points import Points
 
 
@@ -63,18 +62,18 @@ def by_column(subspace: Subspace, points: Points) -> Array:
     Along lines to the rows from landmarks, which are reference rows, each with its own. They are
     paired so that similarities sum up to most: what has not moved need not travel.
     """
-    basis = subspace.basis
-    witness = _Witness(subspace, subspace.scores(points).mean(axis=0))
+    basis, mean = subspace.basis, subspace.scores(points).mean(axis=0)
+    weights = (subspace.coef @ mean).astype(subspace.coef.dtype)
+
+    def gradient(X: Array) -> Array:
+        """Of the function whose means differ most: ``f(x) = z(x) · mean``."""
+        return weighted_gradient(subspace.kernel, X, subspace.points, np.tile(weights, (len(X), 1)))
+
     X = points.take(np.resize(fixed_rng(0).permutation(len(points)), len(basis)))
     near = linear_sum_assignment(basis.at(X), maximize=True)[1]
     known = subspace.points.take(near).to_dense()
-    parts = along_the_line(witness, X.to_dense(), known, NODES)
+    parts = along_the_line(gradient, X.to_dense(), known)
     return np.asarray(parts.mean(axis=0), dtype=np.float64)
-
-
-def adjusted(p_values: Sequence[float]) -> Array:
-    """Of several batches, by Benjamini and Hochberg: the share of false alarms among alarms."""
-    return np.asarray(false_discovery_control(p_values))
 
 
 def _pooled(Z: Array, mean: Array, variance: Array, n: int) -> Array:
@@ -96,17 +95,3 @@ def _p_value(statistic: float, covariance: Array, factor: float) -> float:
     scale = float(np.sqrt(2 * second)) * factor
     skew = 8 * factor**3 * third / scale**3
     return float(np.clip(pearson3.sf(statistic, skew, factor * first, scale), 0, 1))
-
-
-@dataclass(frozen=True)
-class _Witness:
-    """The function whose means differ most: ``f(x) = z(x) · mean``."""
-
-    subspace: Subspace
-    direction: Array
-
-    def gradient(self, X: Array) -> Array:
-        S = self.subspace
-        weights = (S.coef @ self.direction).astype(S.coef.dtype)
-        G = np.broadcast_to(weights, (len(X), S.n_support))
-        return weighted_gradient(S.kernel, X, S.points, np.ascontiguousarray(G))

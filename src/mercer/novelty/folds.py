@@ -5,6 +5,7 @@ is not the sum over all of them less that over the fold. What is left for each f
 eigenproblem: the models, and so the scores, are those of separate fits, to rounding.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,8 +52,7 @@ def gram_folds(
     subspace = score.subspace
     kernel, q = subspace.kernel, subspace.n_components
     K = Basis(kernel, subspace.points, np.float64).gram()
-    folds = int(fold_of.max()) + 1
-    seeds = rng.integers(2**63, size=folds)
+    seeds = rng.integers(2**63, size=int(fold_of.max()) + 1)
 
     def held_out(fold: int) -> Array:
         rows, others = _parted(fold_of, fold)
@@ -60,16 +60,15 @@ def gram_folds(
         among = MatrixOperator(_block(K, others, others))
         operator = CenteredGram(among, np.full(n, 1 / np.sqrt(n)))
         values, vectors = _leading(solver, operator, min(q, n - 1), fixed_rng(seeds[fold]))
-        rank = int((values > rank_floor(operator, float(values[0]))).sum())
-        values = values[:rank]
-        points = subspace.points.take(others)
-        model = from_gram(kernel, points, operator, values, vectors[:, :rank])
+        kept = values > rank_floor(operator, float(values[0]))
+        values, points = values[kept], subspace.points.take(others)
+        model = from_gram(kernel, points, operator, values, vectors[:, kept])
         products = _block(K, rows, others) @ np.column_stack([model.coef, model.mean])
         fitted = novelty_score(measure, model, values / n)
         return fitted.combined(*model.of_products(products, K[rows, rows]))
 
     with lapack_threads(len(K)):
-        return _collect(ordered_map(held_out, range(folds)), fold_of)
+        return _collect(ordered_map(held_out, range(len(seeds))), fold_of)
 
 
 def landmark_folds(
@@ -95,28 +94,24 @@ def landmark_folds(
     subspace = score.subspace
     kernel, q, dtype = subspace.kernel, subspace.n_components, subspace.coef.dtype
     features = LandmarkFeatures(kernel, subspace.support, dtype, q)
-    folds, points = int(fold_of.max()) + 1, kernel.points(X)
+    points, scores = kernel.points(X), []
     if features.whitens_first:
         return None
-    parts = [
-        sum_features(features, points.take(_parted(fold_of, fold)[0])) for fold in range(folds)
-    ]
+    parted = [_parted(fold_of, fold) for fold in range(int(fold_of.max()) + 1)]
+    parts = [sum_features(features, points.take(rows)) for rows, _ in parted]
     total = sum(parts, FeatureSums.zero(features.size))
-    held_out_scores = []
-    for fold, part in enumerate(parts):
-        rows, others = _parted(fold_of, fold)
+    for fold, (part, (rows, others)) in enumerate(zip(parts, parted, strict=True)):
         known = np.flatnonzero(landmark_fold != fold)
         features = LandmarkFeatures(kernel, subspace.points.take(known).rows, dtype, q)
         if features.whitens_first:
             return None
         sums = total + part * -1.0
-        sums = FeatureSums(
-            sums.weight, sums.linear[known], sums.square[np.ix_(known, known)], sums.diagonal
-        )
+        square = sums.square[np.ix_(known, known)]
+        sums = replace(sums, linear=sums.linear[known], square=square)
         model = LandmarkModel.of(features, sums, True, len(others)).leading(q)
-        held_out = novelty_score(measure, model.subspace(), model.values / model.weight)
-        held_out_scores.append(held_out(points.take(rows)))
-    return _collect(held_out_scores, fold_of)
+        score = novelty_score(measure, model.subspace(), model.values / model.weight)
+        scores.append(score(points.take(rows)))
+    return _collect(scores, fold_of)
 
 
 def _parted(fold_of: Array, fold: int) -> tuple[Array, Array]:

@@ -7,7 +7,7 @@ Scores :math:`z` measure a point inside the subspace, the residual :math:`r` out
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import squareform
@@ -57,16 +57,18 @@ class NoveltyScore:
         return np.asarray(Z**2 @ self.inside + self.outside * residual)
 
     @property
-    def reach(self) -> float:
-        """The score of a row far from all others, where hardly any can be larger; else infinite.
-
-        So it is for the distance from the subspace, if the kernel fades; T² may be largest nearby.
-        """
+    def at_infinity(self) -> float:
+        """The score of a row far from all others, if the kernel fades; else infinite."""
         S = self.subspace
-        if not isinstance(S.kernel, RadialKernel) or self.inside.any():
+        if not isinstance(S.kernel, RadialKernel):
             return float("inf")
         nothing = np.zeros((1, S.n_components + 1), dtype=S.coef.dtype)
         return float(self.combined(*S.of_products(nothing, np.ones(1, dtype=S.coef.dtype)))[0])
+
+    @property
+    def reach(self) -> float:
+        """That score where hardly any can be larger; infinite for T², which may be so nearby."""
+        return float("inf") if self.inside.any() else self.at_infinity
 
     def gradient(self, X: Array) -> Array:
         """The gradient of the score by the input, (n, d); O(n m (d + q)) time.
@@ -173,30 +175,23 @@ def contributions(score: NoveltyScore, X: RowsLike, reference: RowsLike, nodes: 
     require_variables(score.subspace, "contribute")
     points, others = (as_points(rows) for rows in (X, reference))
     if not (points.is_sparse and others.is_sparse):
-        return along_the_line(score, points.to_dense(), others.to_dense(), nodes)
-    first, *parts = (
-        _of_sparse(score, points[rows], others[rows], nodes)
-        for rows in blocks(len(X), max(1, ENTRIES // points.width))
-    )
-    return first.joined(*parts)
+        return along_the_line(score.gradient, points.to_dense(), others.to_dense(), nodes)
+
+    def some(rows: slice) -> SparseRows:
+        """At the places in which a row and its reference differ; elsewhere it is zero."""
+        at, reference = points[rows], others[rows]
+        places = SparseRows.of(at.to_scipy() - reference.to_scipy())
+        parts = along_the_line(score.gradient, at.to_dense(), reference.to_dense(), nodes)
+        return places.with_data(parts[places.row_numbers(), places.indices])
+
+    first, *more = map(some, blocks(len(X), max(1, ENTRIES // points.width)))
+    return first.joined(*more)
 
 
-def _of_sparse(score: NoveltyScore, X: SparseRows, reference: SparseRows, nodes: int) -> SparseRows:
-    """At the places in which a row and its reference differ; elsewhere it is zero."""
-    places = SparseRows.of(X.to_scipy() - reference.to_scipy())
-    shares = along_the_line(score, X.to_dense(), reference.to_dense(), nodes)
-    return places.with_data(shares[places.row_numbers(), places.indices])
-
-
-class HasGradient(Protocol):
-    """A function of rows with a gradient."""
-
-    def gradient(self, X: Array) -> Array:
-        """By the input, (n, d)."""
-
-
-def along_the_line(score: HasGradient, X: Array, reference: Array, nodes: int) -> Array:
-    """What each variable adds between references and rows, (n, d)."""
+def along_the_line(
+    gradient: Callable[[Array], Array], X: Array, reference: Array, nodes: int = NODES
+) -> Array:
+    """What each variable adds between references and rows to a function of rows, (n, d)."""
     places, weights = np.polynomial.legendre.leggauss(nodes)
     step = X - reference
     mean_slope = np.zeros_like(step)
@@ -205,7 +200,7 @@ def along_the_line(score: HasGradient, X: Array, reference: Array, nodes: int) -
         u = (1 + place) / 2  # from [-1, 1] to [0, 1]
         # t = u², dt = 2u du: most places near the reference, because a bounded kernel saturates
         # within a few lengths of the data, however far away x is.
-        mean_slope += weight * u * score.gradient(reference + u**2 * step)
+        mean_slope += weight * u * gradient(reference + u**2 * step)
     return np.asarray(step * mean_slope)
 
 
@@ -237,20 +232,14 @@ def judge(model: Estimator, table: Table) -> Table:
     >>> judge(model, Table(MemoryRows(np.array([[0.0, 0.0], [9.0, 9.0]])))).beside["new"].tolist()
     [False, True]
     """
-    has_threshold = hasattr(model, "p_values")
-    parts, new = [], []
-    for rows in table.blocks():
-        if has_threshold:
-            score = -model.score_samples(rows)
-            parts.append(np.column_stack([score, model.conformal_.p_values(score)]))
-            new.append(score > -model.offset_)
-        else:
-            parts.append(model.reconstruction_error(rows)[:, None])
-    names = ["score", "p_value"] if has_threshold else ["score"]
-    beside = table.beside_of([*names, "new"])
-    if has_threshold:
-        beside = {"new": np.concatenate(new), **beside}
-    return Table(MemoryRows(np.concatenate(parts), names), beside)
+    if not hasattr(model, "p_values"):
+        errors = np.concatenate([model.reconstruction_error(rows) for rows in table.blocks()])
+        beside = table.beside_of(["score", "new"])
+        return Table(MemoryRows(errors[:, None], ["score"]), beside)
+    score = -np.concatenate([model.score_samples(rows) for rows in table.blocks()])
+    verdicts = np.column_stack([score, model.conformal_.p_values(score)])
+    beside = {"new": score > -model.offset_, **table.beside_of(["score", "p_value", "new"])}
+    return Table(MemoryRows(verdicts, ["score", "p_value"]), beside)
 
 
 #: For the distance from the subspace: many, while each has a variance to speak of.

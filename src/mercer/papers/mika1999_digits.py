@@ -17,7 +17,7 @@ from mercer.papers.mika1999 import denoise_with, linear_denoise, mean_error
 from mercer.papers.sources import Labelled, Source, read_usps
 from mercer.plots._base import PALETTE, show_tiles
 from mercer.preimage import FixedPoint, PreImageSolver
-from mercer.preimage.noise import match_noise
+from mercer.preimage.noise import matched_scores
 
 SHAPE = (16, 16)
 #: c = 0.5 in exp(-r²/(d c)), d = 256.
@@ -190,7 +190,7 @@ def usps(
             ways = {
                 "linear": linear_denoise(train, X, q) if q <= 256 else X,
                 "kernel": bound.solve(Z, X).points,
-                "kernel, noise matched": bound.solve(match_noise(subspace, X, Z), X).points,
+                "kernel, noise matched": bound.solve(matched_scores(subspace, X, True), X).points,
             }
             errors = {way: mean_error(points, test) for way, points in ways.items()}
             rows.append({"noise": noise, "n": q, **errors})

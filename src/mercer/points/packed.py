@@ -46,120 +46,78 @@ THIN = 0.2
 ENTRIES = 1 << 18
 
 
-def pack_shifted(X: Array, shift: Array, length: float, dtype: np.dtype) -> Factored | Scattered:
+def pack_shifted(X: Array, shift: Array, length: float, dtype: np.dtype) -> Factored:
     """``(x - shift) / length``, as factors of the product.
 
     Subtracts in the rows' own precision, or a finer one: x - shift is exact where it matters.
     """
     left = np.empty((len(X), X.shape[1] + 2), dtype=dtype)
     write_shifted(X, shift, np.sqrt(2.0) / length, left[:, :-2])
-    norms = square_sums(left[:, :-2]) / 2
-    largest = float(norms.max(initial=0.0))
-    if not largest <= LARGEST[left.dtype.char]:
-        return Scattered(left[:, :-2] / np.sqrt(2.0))
-    left[:, -2], left[:, -1] = -norms, 1
-    return Factored(_Factors(left, largest, len(left)), slice(0, len(left)))
-
-
-@dataclass(frozen=True)
-class _Factors:
-    """``[√2 x, −|x|², 1]``, and ``[√2 x, 1, −|x|²]`` once it is asked for: most rows need one.
-
-    ``largest`` is that of the |x|², and ``count`` how many rows there were: a worker that is sent
-    a part of them rounds as if it had all.
-    """
-
-    left: Array
-    largest: float
-    count: int
-
-    @cached_property
-    def right(self) -> Array:
-        turned = self.left.copy()
-        turned[:, -2], turned[:, -1] = self.left[:, -1], self.left[:, -2]
-        return turned
+    left[:, -2], left[:, -1] = square_sums(left[:, :-2]) / -2, 1
+    return Factored(left, -float(left[:, -2].min(initial=0.0)), len(left))
 
 
 @dataclass(frozen=True)
 class Factored:
-    """Some of the rows that were packed together."""
+    """Rows as a factor of the product, all that were packed together or some of them."""
 
-    whole: _Factors
-    rows: slice
+    left: Array  #: ``[√2 x, −|x|², 1]``
+    #: Largest |x|² and number of all rows: a worker that is sent some rounds as if it had all.
+    largest: float
+    count: int
+    whole: Factored | None = None  #: all, if these are some, ...
+    start: int = 0  #: ... and where these begin
 
-    @property
-    def left(self) -> Array:
-        """The factor on the left of the product."""
-        return self.whole.left[self.rows]
-
-    @property
+    @cached_property
     def right(self) -> Array:
-        """The factor on its right, not yet transposed."""
-        return self.whole.right[self.rows]
+        """``[√2 x, 1, −|x|²]``, once it is asked for: most rows need one of the two."""
+        if self.whole is not None:
+            return self.whole.right[self.start : self.start + len(self)]
+        turned = self.left.copy()
+        turned[:, -2], turned[:, -1] = self.left[:, -1], self.left[:, -2]
+        return turned
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """The floating type of both."""
-        return self.whole.left.dtype
+        return self.left.dtype
 
     def __reduce__(self) -> tuple[Any, ...]:
         # These rows alone are sent to a worker, and not all that they were packed with.
-        own = _Factors(self.left, self.whole.largest, self.whole.count)
-        return Factored, (own, slice(0, len(self)))
+        return Factored, (self.left, self.largest, self.count)
 
     def __len__(self) -> int:
-        return int(self.rows.stop - self.rows.start)
+        return len(self.left)
 
     def __getitem__(self, rows: slice) -> Factored:
-        start, stop, _ = rows.indices(len(self))
-        return Factored(self.whole, slice(self.rows.start + start, self.rows.start + stop))
+        whole = self if self.whole is None else self.whole
+        start = self.start + rows.indices(len(self))[0]
+        return Factored(self.left[rows], self.largest, self.count, whole, start)
 
     @property
     def points(self) -> Array:
         """The scaled rows themselves."""
         return np.asarray(self.left[:, :-2] / np.sqrt(2.0))
 
-    def negative_squares(self, B: Factored | Scattered, out: Array, is_kinked: bool) -> None:
+    def negative_squares(self, B: Factored, out: Array, is_kinked: bool) -> None:
         """``out[i, j] = -|a_i - b_j|²``, up to rounding that may leave it a little above zero."""
-        if isinstance(B, Scattered):
-            # Spread so wide that the product formula would lose its digits.
-            Scattered(self.points).negative_squares(B, out, is_kinked)
+        most = LARGEST[self.dtype.char]
+        if not (self.largest <= most and B.largest <= most):
+            with np.errstate(over="ignore"):
+                np.negative(cdist(self.points, B.points, "sqeuclidean"), out=out)
             return
         # The factors of a few rows are turned, and not those of all that they are compared with.
-        if self.whole.count < B.whole.count:
+        if self.count < B.count:
             np.matmul(self.right, B.left.T, out=out)
         else:
             np.matmul(self.left, B.right.T, out=out)
         _measure_close(self, B, out, is_kinked)
 
 
-@dataclass(frozen=True)
-class Scattered:
-    """Factored rows for which the product formula would cancel; distances are taken directly."""
-
-    points: Array
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The floating type of the rows."""
-        return self.points.dtype
-
-    def __len__(self) -> int:
-        return len(self.points)
-
-    def __getitem__(self, rows: slice) -> Scattered:
-        return Scattered(self.points[rows])
-
-    def negative_squares(self, B: Factored | Scattered, out: Array, is_kinked: bool) -> None:  # noqa: ARG002
-        """``out[i, j] = -|a_i - b_j|²``."""
-        with np.errstate(over="ignore"):
-            np.negative(cdist(self.points, B.points, "sqeuclidean"), out=out)
-
-
 def _measure_close(A: Factored, B: Factored, t: Array, is_kinked: bool) -> None:
     """Take the distances of close pairs directly."""
     # Most rows lie so close together that no tile need be looked at.
-    if not is_kinked and A.whole.largest + B.whole.largest <= WIDE[t.dtype.char]:
+    if not is_kinked and A.largest + B.largest <= WIDE[t.dtype.char]:
         return
     norms = -float(A.left[:, -2].min(initial=0.0) + B.left[:, -2].min(initial=0.0))
     reach = _reach(norms, WIDE[t.dtype.char], is_kinked)
@@ -185,32 +143,20 @@ def _reach(norms: float, wide: float, is_kinked: bool) -> float:
 class Head:
     """How the columns of a basis are split; the same for all rows that meet it."""
 
-    columns: Array  #: (h,) the dense columns
-    mean: Array  #: (h,) what they are shifted by; zeros for kernels that notice a shift
-    #: (d,) the number of each column in the tail, -1 for those in the head, -2 for the rest
-    place: Array
+    mean: Array  #: (h,) what dense columns are shifted by; zeros for kernels that notice a shift
+    dense: Array  #: (d,) the number of each column among the dense ones, or -1
+    tail: Array  #: (d,) the number of each column in the tail, or -1
     size: int  #: columns in the tail
 
     @classmethod
     def of(cls, rows: SparseRows, *, shift: bool) -> Head:
         """The split for the points of a basis; O(entries + d) time."""
         counts = np.bincount(rows.indices, minlength=rows.width)
+        sums = np.bincount(rows.indices, rows.data, minlength=rows.width)
         heavy = counts > SHARE * len(rows)
-        columns, tail = np.flatnonzero(heavy), np.flatnonzero((counts > 0) & ~heavy)
-        place = np.full(rows.width, -2, dtype=np.int32)
-        place[columns] = -1
-        place[tail] = np.arange(len(tail))
-        mean = np.zeros(len(columns))
-        if shift and len(columns):
-            sums = np.bincount(rows.indices, rows.data, minlength=rows.width)
-            mean = sums[columns] / len(rows)
-        return cls(columns, mean, place, len(tail))
-
-    @classmethod
-    def without(cls, width: int) -> Head:
-        """No head: for rows that meet without a basis."""
-        none = np.empty(0, dtype=np.intp)
-        return cls(none, np.empty(0), np.arange(width, dtype=np.int32), width)
+        light = (counts > 0) & ~heavy
+        dense, tail = (np.where(c, np.cumsum(c) - 1, -1).astype(np.int32) for c in (heavy, light))
+        return cls(shift * sums[heavy] / len(rows), dense, tail, int(light.sum()))
 
 
 @dataclass(frozen=True)
@@ -230,28 +176,28 @@ class SparsePacked:
     def of(
         cls, rows: SparseRows, head: Head | None, dtype: Precision, unit: float = 1.0
     ) -> SparsePacked:
-        """Rows divided by ``unit``; O(entries) time, and O(n h) for the head."""
-        precision = np.dtype(dtype or rows.dtype)
-        head = Head.without(rows.width) if head is None else head
-        place = head.place[rows.indices]
+        """Rows divided by ``unit``; O(entries) time, and O(n h) for the head.
+
+        Rows that meet without a basis have none.
+        """
+        if head is None:
+            every = np.arange(rows.width, dtype=np.int32)
+            head = Head(np.empty(0), np.full_like(every, -1), every, rows.width)
+        column, place = head.dense[rows.indices], head.tail[rows.indices]
         data = rows.data.astype(np.float64)
-        dense, thin = np.tile(-head.mean, (len(rows), 1)), None
-        if len(head.columns):
-            column = np.searchsorted(head.columns, rows.indices)
-            entries = _kept(rows, np.where(place == -1, column, -1), data, len(head.columns))
-            dense[entries.row_numbers(), entries.indices] += entries.data
-            if entries.nnz < THIN * dense.size:
-                thin = entries.with_data(entries.data / unit)
-        if unit != 1.0:
-            data /= unit
-            dense /= unit
-        outside = data.copy()
-        outside[place != -2] = 0
+        entries = _kept(rows, column, data, len(head.mean))
+        dense = np.tile(-head.mean, (len(rows), 1))
+        dense[entries.row_numbers(), entries.indices] += entries.data
+        dense /= unit
+        is_thin = entries.nnz < THIN * dense.size
+        thin = entries.with_data(entries.data / unit) if is_thin else None
+        data /= unit
+        outside = np.where((column < 0) & (place < 0), data, 0)
         with np.errstate(over="ignore"):  # a length beyond the range of floats is inf
             tail = _kept(rows, place, data, head.size)
             rest = rows.row_sums(outside * outside)
             norms = square_sums(dense) + tail.square_sums() + rest
-        return cls(dense, tail, rest, norms, thin, head.mean / unit, precision)
+        return cls(dense, tail, rest, norms, thin, head.mean / unit, np.dtype(dtype or rows.dtype))
 
     def __len__(self) -> int:
         return len(self.norms)

@@ -32,6 +32,9 @@ class Points(ABC):
     rows: Any  #: the rows themselves, as arrays or lists that kernels and users know
     dtype: np.dtype  #: float32 for rows in float32, else float64
     width: int  #: numbers in a row; 1 for objects
+    largest: float = float("nan")  #: the largest magnitude of an entry; NaN for objects
+    #: Why there are no coordinates, and what to do; empty where nothing is lacking.
+    _lack: str = ""
     is_sparse: ClassVar[bool] = False  #: whether zeros are not kept
     is_here: ClassVar[bool] = True  #: whether the rows are in memory
     #: Whether a point can be moved: pre-images, means and gradients need that.
@@ -48,11 +51,6 @@ class Points(ABC):
     def has_finer_entries(self) -> bool:
         """Whether float64 entries hold more than float32 ones: those of a given matrix may not."""
         return self.is_open or self.dtype != np.float32
-
-    @property
-    def largest(self) -> float:
-        """The largest magnitude of an entry, for messages and limits; NaN for objects."""
-        return float("nan")
 
     def fit_float32(self, diag: Array) -> bool:
         """True if rows, kernel values (by k(x, x)) and their squares are in float32's range."""
@@ -164,11 +162,6 @@ class Points(ABC):
         """All entries, (n, d), also those of sparse rows; for a few rows."""
         return self.vectors("an array of rows")
 
-    @property
-    def _lack(self) -> str:
-        """Why there are no coordinates, and what to do; empty where nothing is lacking."""
-        return ""
-
 
 class Numbers(Points):
     """Rows with a floating type that are taken by their numbers."""
@@ -179,17 +172,17 @@ class Numbers(Points):
         return np.dtype(np.float32 if self.rows.dtype == np.float32 else np.float64)
 
     @property
-    def largest(self) -> float:
+    def largest(self) -> float:  # type: ignore[override]
         # Two passes, and no temporary of the size of the rows.
         return max(float(self.rows.max(initial=0.0)), -float(self.rows.min(initial=0.0)))
 
     def take(self, index: Array | slice) -> Self:
         return type(self)(self.rows[index])  # type: ignore[call-arg]
 
-    @property
-    def _matrix(self) -> Any:
-        """The rows as something that multiplies."""
-        return self.rows
+    def equals(self, others: Points) -> bool:
+        """Whether all entries are the same; those of sparse rows at the same places."""
+        same_form = self.is_sparse == others.is_sparse
+        return same_form and all(map(np.array_equal, self.arrays(), others.arrays()))
 
     def joined(self, *others: Points) -> Self:
         parts = (self.adopt(part).rows for part in others)
@@ -199,9 +192,9 @@ class Numbers(Points):
         # On either side of random hyperplanes through the middle.
         normals = rng.standard_normal((self.width, count)).astype(self.rows.dtype)
         with np.errstate(over="ignore", invalid="ignore"):
-            along = self._matrix @ normals
+            along = self.rows @ normals
         if not 1 / SQUARABLE < np.abs(along).max(initial=0.0) < np.inf:
-            along = self._matrix @ (normals / (self.largest or 1.0)).astype(self.rows.dtype)
+            along = self.rows @ (normals / (self.largest or 1.0)).astype(self.rows.dtype)
         return np.where(along < np.median(along, axis=0), -1.0, 1.0)
 
 
@@ -247,10 +240,6 @@ class Vectors(Numbers):
     def adopt(self, others: Points) -> Points:
         return Vectors(others.to_dense()) if others.is_sparse else others
 
-    def equals(self, others: Points) -> bool:
-        """Whether all entries are the same."""
-        return not others.is_sparse and np.array_equal(self.rows, others.rows)
-
     def permuted(self, rng: np.random.Generator) -> Vectors:
         return Vectors(rng.permuted(self.rows, axis=0))
 
@@ -273,8 +262,7 @@ class Vectors(Numbers):
     def for_products(self, origin: Any, dtype: Precision) -> Packed:  # noqa: ARG002
         """Rows ready for tiles of dot products, which :func:`dot_products` fills."""
         with np.errstate(over="ignore"):  # the tile tells of it
-            rows: Array = self.rows.astype(dtype or self.rows.dtype, copy=False)
-        return rows
+            return self.rows.astype(dtype or self.rows.dtype, copy=False)
 
     def for_distances(self, origin: Any, dtype: Precision, length: float) -> Any:
         """Rows in units of a length, ready for tiles that their ``negative_squares`` fills."""
@@ -317,19 +305,13 @@ class Vectors(Numbers):
     def exact_squares(self, others: Vectors, length: float) -> Array:
         """``|x_i - y_j|² / length²`` by the differences themselves, at any scale of the rows."""
         A, B = (np.asarray(rows, dtype=np.float64) for rows in (self.rows, others.rows))
-        if 1 / SQUARABLE < length < SQUARABLE:
-            with np.errstate(over="ignore"):
-                squares = cdist(A, B, "sqeuclidean")
-            if squares.max(initial=0.0) < np.inf:
-                return np.asarray(squares / length / length)
         # In powers of two no digit is lost. Beside the length, squares that vanish mean r = 0 and
         # those that overflow k = 0; rows that cannot be written in it are infinitely far or equal.
         unit = power_of_two(min(length, np.finfo(float).max))
         unit = max(unit, power_of_two(max(self.largest, others.largest)) * 2.0**-1000)
         with np.errstate(over="ignore", under="ignore"):
-            return np.asarray(
-                cdist(A / unit, B / unit, "sqeuclidean") / (length / unit) / (length / unit)
-            )
+            squares = cdist(A / unit, B / unit, "sqeuclidean")
+            return np.asarray(squares / (length / unit) / (length / unit))
 
     def to_unit(self, unit: float | None = None) -> tuple[Vectors, float]:
         """In float64, shifted, in a unit: the one in which they reach 1 if none is given."""

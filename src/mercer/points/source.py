@@ -40,7 +40,7 @@ class Source(Points):
     dtype : float32 where the storage holds float32, else float64
     columns : names of the columns, or None
     allow_nan : whether blocks may hold NaN, for values that are missing; infinities never
-    watch : on the files that must not change while they are read, or None
+    watch : on the files that must not change while they are read, if there are any
     """
 
     ndim = 2
@@ -50,7 +50,7 @@ class Source(Points):
     dtype: np.dtype
     columns: tuple[str, ...] | None = None
     allow_nan: bool = False
-    watch: FileWatch | None = None
+    watch: FileWatch = FileWatch(())
     #: Whether it was said that whole numbers are too long; once is enough.
     told_of_long = False
 
@@ -121,19 +121,14 @@ class Source(Points):
         try:
             pieces = self.read(chunks[0].start, chunks[-1].stop)
             for rows, block in zip(chunks, reblock(pieces, chunks), strict=True):
-                if not self.told_of_long:
-                    self.told_of_long = warn_of_long(block, self.columns)
+                self.told_of_long = self.told_of_long or warn_of_long(block, self.columns)
                 block = np.ascontiguousarray(block, dtype=self.dtype)
                 check_finite(block, rows.start, self.columns, self.place, self.allow_nan)
-                self._check_unchanged(now=rows is chunks[-1])
+                self.watch.check(now=rows is chunks[-1])
                 yield rows, block
         except Exception:
-            self._check_unchanged(now=True)  # if the file changed, that is the reason to name
+            self.watch.check()  # if the file changed, that is the reason to name
             raise
-
-    def _check_unchanged(self, *, now: bool) -> None:
-        if self.watch is not None:
-            self.watch.check(now=now)
 
     @property
     def n_steps(self) -> int:
@@ -263,9 +258,8 @@ def check_finite(
 ) -> None:
     """Raise for the first NaN (unless allowed) or infinity, naming where it is."""
     with np.errstate(over="ignore", invalid="ignore"):  # the sum is only a quick look
-        total = block.sum(dtype=np.float64)
-    if np.isfinite(total) or np.isfinite(block).all():
-        return
+        if np.isfinite(block.sum(dtype=np.float64)):
+            return
     bad = np.argwhere(np.isinf(block) if allow_nan else ~np.isfinite(block))
     if not len(bad):
         return
@@ -282,9 +276,9 @@ def check_no_empty_row(
     """Raise for rows, or columns, of which nothing is known: any answer would be made up."""
     empty = np.flatnonzero(np.isnan(rows).all(axis=1))
     if empty.size:
-        first, more = place(start + int(empty[0])), empty.size - 1
-        which, it = (f"{first} and {more} more have", "them") if more else (f"{first} has", "it")
-        raise DataError(f"{which} no value at all, and nothing to fill {it} in from; remove {it}.")
+        more = f", nor have {empty.size - 1} more" if empty.size > 1 else ""
+        which = f"{place(start + int(empty[0]))} has no value at all{more}"
+        raise DataError(f"{which}; nothing can be filled in there, leave it out.")
 
 
 def warn_of_long(block: Array, columns: Sequence[str] | None) -> bool:
@@ -295,10 +289,8 @@ def warn_of_long(block: Array, columns: Sequence[str] | None) -> bool:
     for i, j in places:
         value = int(block[i, j])
         if int(float(value)) != value:
-            name, keep = f"{j}", Remedy("")
-            if columns is not None:
-                name = repr(columns[j])
-                keep = "keep the column as it is with " + argument("label", columns[j]) + ", "
+            name = f"{j}" if columns is None else repr(columns[j])
+            keep = "" if columns is None else "keep it with " + argument("label", columns[j]) + ", "
             long = f"column {name} holds {value}, a whole number too long for float64"
             remedy = "leave it out, or subtract the same whole number from all of them before."
             warn(f"{long}, and it is read as {int(float(value))}; " + keep + remedy)

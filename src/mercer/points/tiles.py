@@ -22,7 +22,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from mercer._base.machine import blocks, n_threads, split_evenly, thread_map
+from mercer._base.machine import blocks, n_threads, thread_map
 from mercer._base.progress import announce
 from mercer._base.types import Array, Precision
 
@@ -124,7 +124,9 @@ class Tiles:
         grid = blocks(self.shape[0], self.width)
         pairs = [(a, b) for a in range(len(grid)) for b in range(a, len(grid))]
         factor, shift = self.factor(V), self.shift(V, diagonal)
-        hands = split_evenly(pairs, n_threads())
+        # Dealt by the number of threads, not by timing: sums are the same in every run.
+        count = min(n_threads(), len(pairs))
+        hands = [pairs[k::count] for k in range(count)]
         sums = [np.zeros(V.shape, V.dtype) for _ in hands]
 
         def multiply(number: int) -> None:
@@ -168,7 +170,9 @@ class Tiles:
         """
         kept = {} if self.kept is None else self.kept
         buffer = np.empty(self.width**2, self.dtype)
-        work = np.empty((self.width, factors[0].shape[1]))
+        count = factors[0].shape[1]
+        # Made once: dask's workers give freed memory back, and each tile would ask for it again.
+        part, work = np.empty((self.width, count), self.dtype), np.empty((self.width, count))
         for a, b in pairs:
             i, j = cuts[0][a], cuts[1][b]
             on_diagonal = diagonal is not None and a == b
@@ -181,9 +185,11 @@ class Tiles:
                 self.fill(self.left[i], self.right[j], tile)
                 if diagonal is not None and on_diagonal:
                     np.fill_diagonal(tile, diagonal[i])
-            add_rounded(sums[0][i], tile @ factors[1][j], shift, work)
+            np.matmul(tile, factors[1][j], out=part[: len(tile)])
+            add_rounded(sums[0][i], part[: len(tile)], shift, work)
             if not on_diagonal:
-                add_rounded(sums[1][j], tile.T @ factors[0][i], shift, work)
+                np.matmul(tile.T, factors[0][i], out=part[: tile.shape[1]])
+                add_rounded(sums[1][j], part[: tile.shape[1]], shift, work)
 
     @property
     def width(self) -> int:

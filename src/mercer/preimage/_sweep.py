@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,34 +16,13 @@ from mercer.model import Subspace
 from mercer.points.tiles import EDGE, Tiles
 
 
-@dataclass(frozen=True)
-class Images:
+class Images(NamedTuple):
     """What one sweep tells about a batch of b points."""
 
     pull: Array  #: (b, d) ``sum_i delta_i s_i`` in shifted coordinates
     weight: Array  #: (b,) ``sum_i delta_i``: the denominator of eq. (10)
     size: Array  #: (b,) ``sum_i |delta_i|``: how much cancelled in the denominator
     value: Array  #: (b,) ``sum_i gamma_i k(z, s_i)``, which eq. (10) raises
-
-    def __getitem__(self, rows: Array) -> Images:
-        return Images(self.pull[rows], self.weight[rows], self.size[rows], self.value[rows])
-
-
-@dataclass(frozen=True)
-class Coefficients:
-    """The expansions γ = c + B z of a batch, tile by tile, as a sweep needs them.
-
-    Pieces of long rows would come from memory bit by bit, at a tenth of the time of a sweep.
-    """
-
-    tiles: list[Array]
-
-    def __getitem__(self, rows: Array) -> Coefficients:
-        return Coefficients([tile[rows] for tile in self.tiles])
-
-    def largest(self) -> Array:
-        """The support point that counts most, (b,)."""
-        return np.asarray(np.concatenate(self.tiles, axis=1).argmax(axis=1))
 
 
 @dataclass(frozen=True)
@@ -72,15 +52,11 @@ class Sweep:
         return self.subspace.coef.dtype
 
     @cached_property
-    def unit(self) -> float:
-        """The largest coordinate: the squares of data of size 1e±300 are no numbers."""
-        return float(np.abs(self.support[:, :-1]).max(initial=0.0)) or 1.0
-
-    @cached_property
     def scale(self) -> float:
         """The length that steps are measured by: the kernel's, or the data's radius if smaller."""
-        S = self.support[:, :-1].astype(np.float64, copy=False) / self.unit
-        radius = self.unit * float(np.sqrt(square_sums(S).mean()))
+        S = self.support[:, :-1].astype(np.float64, copy=False)
+        unit = float(np.abs(S).max(initial=0.0)) or 1.0  # squares of 1e±300 are no numbers
+        radius = unit * float(np.sqrt(square_sums(S / unit).mean()))
         return min(self.kernel.length, radius) or 1.0
 
     @cached_property
@@ -88,7 +64,7 @@ class Sweep:
         """Corners of the data's box, widened by its diagonal."""
         S = self.support[:, :-1]
         low, high = S.min(axis=0), S.max(axis=0)
-        diagonal = self.unit * np.linalg.norm((high - low) / self.unit)
+        diagonal = np.hypot.reduce(high - low)  # without squares, which might overflow
         return low - diagonal, high + diagonal
 
     def to_shifted(self, X: Array) -> Array:
@@ -99,30 +75,28 @@ class Sweep:
         """Shifted coordinates → input coordinates."""
         return np.asarray(Y + self.origin, dtype=self.dtype)
 
-    def coefficients(self, Z: Array) -> Coefficients:
-        """Of the projections with scores Z, (b, q)."""
-        tiles = []
-        for columns in blocks(self.subspace.n_support, EDGE[self.dtype.char]):
-            tile = Z @ self.subspace.coef[columns].T
-            tile += self.subspace.mean[columns]
-            tiles.append(tile)
-        return Coefficients(tiles)
+    def coefficients(self, Z: Array) -> list[Array]:
+        """The expansions γ = c + B z of scores Z, (b, q), tile by tile as a sweep needs them.
 
-    def __call__(self, Y: Array, G: Coefficients) -> Images:
-        """Evaluate at the shifted points Y, which have the expansions in G.
+        Pieces of long rows would come from memory bit by bit, at a tenth of the time of a sweep.
+        """
+        S = self.subspace
+        parts = blocks(S.n_support, EDGE[self.dtype.char])
+        return [Z @ S.coef[columns].T + S.mean[columns] for columns in parts]
+
+    def __call__(self, Y: Array, G: list[Array]) -> Images:
+        """Evaluate at the shifted points Y, which have the expansions G.
 
         O(b m d) time; O(b · tile) memory.
         """
-        b, d = Y.shape
-        arguments = Tiles(
-            self.kernel.arguments, self.kernel.pack(Y), self.subspace.basis.packed, self.dtype
-        )
+        (b, d), kernel = Y.shape, self.kernel
+        packed = self.subspace.basis.packed
+        arguments = Tiles(kernel.arguments, kernel.pack(Y), packed, self.dtype)
         total = np.zeros((b, d + 1), dtype=self.dtype)
-        size, value = np.zeros(b, dtype=self.dtype), np.zeros(b, dtype=self.dtype)
+        size, value = np.zeros((2, b), dtype=self.dtype)
         ones, same = np.ones(arguments.width, dtype=self.dtype), False
-        tiles = arguments.of_rows(slice(0, b))
-        for gamma, (columns, t) in zip(G.tiles, tiles, strict=True):
-            k, slope = self.kernel.profile_and_slope(t)
+        for gamma, (columns, t) in zip(G, arguments.of_rows(slice(0, b)), strict=True):
+            k, slope = kernel.profile_and_slope(t)
             same = k is slope
             if not same:
                 value += np.einsum("ij,ij->i", gamma, k)

@@ -1,21 +1,22 @@
 """Which pre-image method for which kernel: a rule, not a search."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache
 
 import numpy as np
 
-from mercer._base.types import Array
+from mercer._base.types import Array, Rows
 from mercer.kernels import Chi2, Cosine, Kernel, Laplacian, Linear
 from mercer.model import Subspace
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, Status, as_preimage
 from mercer.preimage.distances import InverseDot
-from mercer.preimage.fixed_point import FixedPoint, in_single, shifted
+from mercer.preimage.fixed_point import AGREE, FixedPoint
 from mercer.preimage.gradient import Gradient
 from mercer.preimage.nearest import Nearest
 from mercer.preimage.ridge import Ridge
 from mercer.preimage.shrunk import Shrunk
-from mercer.preimage.smoother import Smoother
+from mercer.preimage.smoother import BoundSmoother, Smoother
 
 
 class Auto(PreImageSolver):
@@ -55,7 +56,11 @@ class Auto(PreImageSolver):
         self.alone = alone
 
     def init(self, subspace: Subspace) -> BoundPreImage:
-        return _BoundAuto(self, subspace)
+        @cache
+        def bound(has_start: bool) -> BoundPreImage:
+            return self.choose(subspace, has_start=has_start).init(subspace)
+
+        return _BoundAuto(subspace, bound)
 
     def choose(self, subspace: Subspace, *, has_start: bool) -> PreImageSolver:
         """The method for a model, with or without the points that the scores came from."""
@@ -75,37 +80,26 @@ class Auto(PreImageSolver):
 
 @dataclass(frozen=True)
 class _BoundAuto(BoundPreImage):
-    config: Auto
     subspace: Subspace
-
-    @cached_property
-    def with_start(self) -> BoundPreImage:
-        return self.config.choose(self.subspace, has_start=True).init(self.subspace)
-
-    @cached_property
-    def without_start(self) -> BoundPreImage:
-        return self.config.choose(self.subspace, has_start=False).init(self.subspace)
-
-    @cached_property
-    def nearest(self) -> BoundPreImage:
-        return Nearest().init(self.subspace)
+    bound: Callable[[bool], BoundPreImage]  # the method with the points, and that without
 
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:
         if start is None:
-            return self.without_start.solve(Z)
+            return self.bound(False).solve(Z)
         points = self.subspace.points
         start = points.adopt(self.subspace.kernel.points(start)).rows  # as the answer will be
-        images = self.with_start.solve(Z, start)
-        if isinstance(self.config.choose(self.subspace, has_start=True), Smoother):
-            return self._compared(images, Z, start)
-        return images
+        bound = self.bound(True)
+        images = bound.solve(Z, start)
+        if not isinstance(bound, BoundSmoother):
+            return images
 
-    def _compared(self, images: PreImages, Z: Array, start: Array) -> PreImages:
-        """A blur is not what is nearest to the projection: look at two points that are at hand."""
-        others = [PreImages.direct(start), self.nearest.solve(Z)]
-        measured = [other.measured(self.subspace, Z).objective for other in (images, *others)]
-        own, first, second = map(np.asarray, measured)
-        beaten = images.converged & (own > np.minimum(first, second))
+        def objective(points: Rows) -> Array:
+            return np.asarray(PreImages.direct(points).measured(self.subspace, Z).objective)
+
+        # A blur is not what is nearest to the projection: look at two points that are at hand.
+        nearest = bound.support.take(bound.support.nearest(Z, 1)[:, 0])
+        least = np.minimum(objective(start), objective(nearest))
+        beaten = images.converged & (objective(images.points) > least)
         status = np.where(beaten, Status.NOT_A_MINIMUM, images.status)
         return replace(images, converged=images.converged & ~beaten, status=status)
 
@@ -115,34 +109,15 @@ def _contains(kernel: Kernel, kinds: tuple[type[Kernel], ...]) -> bool:
     return isinstance(kernel, kinds) or any(_contains(part, kinds) for part in kernel.parts)
 
 
-#: Steps below this share of the scale count as converged: the error of denoising is then right to
-#: about a thousandth.
-TOL = 1e-3
-
-
 def rough_preimage(solver: PreImageSolver, subspace: Subspace) -> BoundPreImage:
-    """Good enough to compare models by: a fixed point in float32 alone and to three digits."""
+    """Good enough to compare models by: a fixed point to three digits, which float32 has.
+
+    The error of denoising is then right to about a thousandth.
+    """
     if isinstance(solver, Shrunk):
         return rough_preimage(as_preimage(solver.preimage), subspace)
     chosen = solver.choose(subspace, has_start=True) if isinstance(solver, Auto) else solver
     if not isinstance(chosen, FixedPoint) or chosen.early_stop is not None or chosen.input_weight:
         return solver.init(subspace)
-    quick = FixedPoint(max(TOL, chosen.tol), chosen.max_iter, accelerate=chosen.accelerate)
-    single = in_single(subspace)
-    if single is None:
-        return quick.init(subspace)
-    return _BoundInSingle(subspace, quick.init(single))
-
-
-@dataclass(frozen=True)
-class _BoundInSingle(BoundPreImage):
-    """A solver in float32 and shifted coordinates, behind rows that are in neither."""
-
-    subspace: Subspace
-    single: BoundPreImage
-
-    def solve(self, Z: Array, start: Array | None = None) -> PreImages:
-        first = None if start is None else shifted(self.subspace, start).astype(np.float32)
-        images = self.single.solve(Z.astype(np.float32), first)
-        mean = np.asarray(self.subspace.support).mean(axis=0)
-        return replace(images, points=images.points + mean)
+    tol = max(AGREE, chosen.tol)
+    return FixedPoint(tol, chosen.max_iter, accelerate=chosen.accelerate).init(subspace)

@@ -1,7 +1,6 @@
 r"""Pre-images of sparse rows: weighted means of a few support rows each."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +9,6 @@ from scipy.sparse import csr_array
 from mercer._base.machine import blocks, thread_map
 from mercer._base.types import Array, Rows
 from mercer.exceptions import KernelError
-from mercer.kernels import RadialKernel
 from mercer.model import Subspace
 from mercer.points.sparse import SparseRows
 from mercer.points.tiles import Tiles
@@ -66,29 +64,19 @@ class Combination(PreImageSolver):
     def init(self, subspace: Subspace) -> BoundPreImage:
         self.check_kernel(subspace.kernel)
         if min(self.rows, self.max_iter) < 1 or not self.tol >= 0:
-            raise KernelError(
-                f"{self!r}: give rows and max_iter of at least 1, and tol of at least 0."
-            )
+            raise KernelError(f"{self!r}: give rows and max_iter of at least 1, tol of at least 0.")
         if not subspace.points.is_sparse:
-            dense = "Combination is for models of sparse rows, and this one has dense rows"
-            raise KernelError(f"{dense}; use preimage='fixed_point'.")
-        return _BoundCombination(self, subspace)
+            raise KernelError("Combination is not for dense rows; use preimage='fixed_point'.")
+        support = subspace.support.to_scipy()
+        return _BoundCombination(self, subspace, subspace.kernel.radial, support)
 
 
 @dataclass(frozen=True)
 class _BoundCombination(BoundPreImage):
     config: Combination
     subspace: Subspace
-
-    @cached_property
-    def support(self) -> Any:
-        return self.subspace.support.to_scipy()
-
-    @property
-    def radial(self) -> RadialKernel:
-        radial = self.subspace.kernel.radial  # a factor before it cancels
-        assert radial is not None
-        return radial
+    radial: Any  # the kernel without a factor before it, which cancels
+    support: Any  # (m, d) as SciPy has it
 
     def solve(self, Z: Array, start: Rows | None = None) -> PreImages:
         Z = check_codes(Z.astype(self.subspace.coef.dtype, copy=False))
@@ -108,27 +96,24 @@ class _BoundCombination(BoundPreImage):
         self, Z: Array, at: SparseRows, nearest: BoundPreImage
     ) -> tuple[SparseRows, Array, Array]:
         G = self.subspace.expansion(Z)
-        status = np.full(len(Z), Status.LIMIT, dtype="U15")
-        rounds, restarted = np.zeros(len(Z), dtype=int), np.zeros(len(Z), dtype=bool)
+        # What each will have come to when it settles.
+        status = np.full(len(Z), Status.CONVERGED, dtype="U15")
+        rounds, running = np.zeros(len(Z), dtype=int), np.arange(len(Z))
         small = (self.config.tol * self.radial.length) ** 2
-        running = np.arange(len(Z))
         for _ in range(self.config.max_iter):
             image, pulled = self._image(at[running], G[running])
             rounds[running] += 1
             lost = running[~pulled]
             if lost.size:  # once at the nearest support row; a second time it has failed
-                status[lost[restarted[lost]]] = Status.FAILED
                 image = _replaced(image, ~pulled, nearest.solve(Z[lost]).points)
-                restarted[lost] = True
-            step = image.squared_differences(at[running])
-            at = _replaced(at, np.isin(np.arange(len(Z)), running), image)
-            done = pulled & (step <= small)
-            status[running[done]] = np.where(
-                restarted[running[done]], Status.RESTARTED, Status.CONVERGED
-            )
-            running = running[~done & (status[running] != Status.FAILED)]
+                again = status[lost] == Status.RESTARTED
+                status[lost] = np.where(again, Status.FAILED, Status.RESTARTED)
+            settled = pulled & (image.squared_differences(at[running]) <= small)
+            at = _replaced(at, running, image)
+            running = running[~settled & (status[running] != Status.FAILED)]
             if not running.size:
                 break
+        status[running] = Status.LIMIT
         return at, rounds, status
 
     def _image(self, at: SparseRows, G: Array) -> tuple[SparseRows, Array]:
@@ -151,7 +136,7 @@ class _BoundCombination(BoundPreImage):
 
 
 def _replaced(rows: SparseRows, which: Array, new: SparseRows) -> SparseRows:
-    """The rows, with new ones where ``which`` is true."""
+    """The rows, with new ones in the places of some."""
     order = np.arange(len(rows))
     order[which] = len(rows) + np.arange(len(new))
     return rows.joined(new)[order]

@@ -1,17 +1,17 @@
 """Pre-images from distances (Kwok & Tsang 2004), or dot products (Mika et al. 1999, footnote 2)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 
 from mercer._base.machine import blocks, thread_map
 from mercer._base.numbers import check_count
 from mercer._base.types import Array
-from mercer.kernels import DotProductKernel, RadialKernel
+from mercer.kernels import RadialKernel
 from mercer.model import Subspace
-from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
+from mercer.preimage.base import BoundPreImage, FromScores, PreImages, PreImageSolver
 from mercer.preimage.nearest import SupportScores
 
 ROWS = 256
@@ -61,40 +61,30 @@ class Distances(PreImageSolver):
     def init(self, subspace: Subspace) -> BoundPreImage:
         self.check_subspace(subspace)
         count = check_count("n_neighbors", self.n_neighbors, 2)
-        return _BoundDistances(count, SupportScores(subspace))
+        support = SupportScores(subspace)
+
+        def locate(Z: Array) -> Array:
+            near = support.nearest(Z, count)
+            inner = np.take_along_axis(support.inner_products(Z), near, axis=1)
+            neighbours = subspace.support[near]
+            return _trilaterate(neighbours, _input_distances(subspace, Z, neighbours, inner))
+
+        return FromScores(partial(_located, support, locate))
 
 
-@dataclass(frozen=True)
-class _BoundDistances(BoundPreImage):
-    count: int
-    support: SupportScores
-
-    def solve(self, Z: Array, start: Array | None = None) -> PreImages:  # noqa: ARG002
-        near = self.support.nearest(check_codes(Z), self.count)
-
-        def locate(rows: slice) -> Array:
-            neighbours = self.support.subspace.support[near[rows]]
-            inner = np.take_along_axis(self.support.inner_products(Z[rows]), near[rows], axis=1)
-            return _trilaterate(neighbours, self._input_distances(Z[rows], neighbours, inner))
-
-        return _located(self.support, locate, Z, ROWS)
-
-    def _input_distances(self, Z: Array, neighbours: Array, inner: Array) -> Array:
-        """Squared distances in input space from the sought points to their neighbours."""
-        kernel, subspace = self.support.subspace.kernel, self.support.subspace
-        with np.errstate(all="ignore"):
-            if isinstance(kernel, RadialKernel):
-                # |phi(x) - P|² = 2 - 2 k is what Kwok & Tsang invert: k = 1 - distance²/2.
-                apart = 1 + subspace.squared_norm(Z)[:, None] - 2 * inner
-                k = np.clip(1 - apart / 2, np.finfo(Z.dtype).tiny ** 0.5, 1)
-                # Farther from all neighbours than any point is: they tell nothing.
-                k[(apart >= 2).all(axis=1)] = np.nan
-                return np.asarray(-kernel.invert(k) * kernel.length**2)
-            assert isinstance(kernel, DotProductKernel)
-            own = kernel.invert(subspace.squared_norm(Z))[:, None]
-            return np.asarray(
-                own - 2 * kernel.invert(inner) + np.einsum("njd,njd->nj", neighbours, neighbours)
-            )
+def _input_distances(subspace: Subspace, Z: Array, neighbours: Array, inner: Array) -> Array:
+    """Squared distances in input space from the sought points to their neighbours."""
+    kernel: Any = subspace.kernel
+    square = subspace.squared_norm(Z)[:, None]
+    if not isinstance(kernel, RadialKernel):
+        own = np.einsum("njd,njd->nj", neighbours, neighbours)
+        return np.asarray(kernel.invert(square) - 2 * kernel.invert(inner) + own)
+    # |phi(x) - P|² = 2 - 2 k is what Kwok & Tsang invert: k = 1 - distance²/2.
+    apart = 1 + square - 2 * inner
+    k = np.clip(1 - apart / 2, np.finfo(Z.dtype).tiny ** 0.5, 1)
+    # Farther from all neighbours than any point is: they tell nothing.
+    k[(apart >= 2).all(axis=1)] = np.nan
+    return np.asarray(-kernel.invert(k) * kernel.length**2)
 
 
 def _trilaterate(neighbours: Array, squared: Array) -> Array:
@@ -148,35 +138,27 @@ class InverseDot(PreImageSolver):
 
     def init(self, subspace: Subspace) -> BoundPreImage:
         self.check_subspace(subspace)
-        S = subspace.support.astype(np.float64)
-        return _BoundInverseDot(SupportScores(subspace), np.linalg.pinv(S, rcond=1e-12))
+        kernel: Any = subspace.kernel
+        support = SupportScores(subspace)
+        inverse = np.linalg.pinv(subspace.support.astype(np.float64), rcond=1e-12)
+
+        def locate(Z: Array) -> Array:
+            return np.asarray(kernel.invert(support.inner_products(Z)) @ inverse.T)
+
+        return FromScores(partial(_located, support, locate))
 
 
-@dataclass(frozen=True)
-class _BoundInverseDot(BoundPreImage):
-    support: SupportScores
-    inverse: Array  # (d, m) pseudo-inverse of the support points
-
-    def solve(self, Z: Array, start: Array | None = None) -> PreImages:  # noqa: ARG002
-        kernel = self.support.subspace.kernel
-        assert isinstance(kernel, DotProductKernel)
-
-        def look(rows: slice) -> Array:
-            with np.errstate(all="ignore"):
-                products = kernel.invert(self.support.inner_products(Z[rows]))
-                return np.asarray(products @ self.inverse.T)
-
-        return _located(self.support, look, check_codes(Z), 2 * ROWS)
-
-
-def _located(
-    support: SupportScores, locate: Callable[[slice], Array], Z: Array, size: int
-) -> PreImages:
+def _located(support: SupportScores, locate: Callable[[Array], Array], Z: Array) -> PreImages:
     """Points block by block; the nearest support points where values tell nothing.
 
     Such as tanh = 1.2, which the profile never takes.
     """
-    points = np.concatenate(thread_map(locate, blocks(len(Z), size))).astype(Z.dtype, copy=False)
+
+    def quietly(rows: slice) -> Array:
+        with np.errstate(all="ignore"):
+            return locate(Z[rows])
+
+    points = np.concatenate(thread_map(quietly, blocks(len(Z), ROWS))).astype(Z.dtype, copy=False)
     located = np.asarray(np.isfinite(points).all(axis=1))
     if not located.all():
         points[~located] = support.take(support.nearest(Z[~located], 1)[:, 0])

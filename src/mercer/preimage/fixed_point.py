@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -14,68 +15,14 @@ from mercer._base.machine import n_threads, thread_map
 from mercer._base.progress import announce
 from mercer._base.types import Array
 from mercer.exceptions import KernelError
+from mercer.kernels import RadialKernel
 from mercer.model import Subspace
-from mercer.preimage._sweep import Coefficients, Images, Sweep
+from mercer.preimage._sweep import Images, Sweep
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, Status, check_codes
 from mercer.preimage.nearest import Nearest
 
 #: Differences that Anderson's acceleration looks back on.
 DEPTH = 3
-
-
-class Anderson:
-    """The last differences of images and residuals of n iterations (Anderson 1965; type II).
-
-    The next point is ``g - sum_j theta_j dg_j`` with theta minimising ``|r - sum_j theta_j dr_j|``,
-    where g is the image of the current point and r = g - y its residual.
-    """
-
-    def __init__(self, n: int, d: int, dtype: np.dtype) -> None:
-        self.last = np.zeros((n, 2, d), dtype)  # the last image and its residual
-        self.change = np.zeros((n, DEPTH, 2, d), dtype)  # differences of both
-        self.seen = np.zeros(n, int)  # images since the last reset
-
-    def reset(self, rows: Array) -> None:
-        """Forget what rows have seen: they have jumped."""
-        self.seen[rows] = 0
-
-    def adopt(self, other: Anderson, rows: Array) -> None:
-        """Go on with what another has seen of these rows, e.g. in another precision."""
-        for name in ("last", "change", "seen"):
-            getattr(self, name)[rows] = getattr(other, name)[rows]
-
-    def extrapolate(self, rows: Array, image: Array, residual: Array) -> Array:
-        """Record an image for each of ``rows`` and return the accelerated next points.
-
-        A row without history gets its image back: the plain step.
-        """
-        seen, now = self.seen[rows], np.stack([image, residual], axis=1)
-        old = seen > 0
-        self.change[rows[old], (seen[old] - 1) % DEPTH] = now[old] - self.last[rows[old]]
-        self.last[rows] = now
-        self.seen[rows] += 1
-        known = np.arange(DEPTH) < seen[:, None]  # seen images before this one: as many differences
-        d_image, d_residual = self.change[rows].transpose(2, 0, 1, 3)
-        theta = _least_squares(d_residual, residual, known).astype(image.dtype)
-        return np.asarray(image - np.einsum("nj,njd->nd", theta, d_image))
-
-
-def _least_squares(D: Array, r: Array, known: Array) -> Array:
-    """The minimiser of |r - Σ θ_j D_j| for each row over the known D_j; θ_j = 0 for the others."""
-    D, r = np.where(known[:, :, None], D, 0).astype(np.float64), r.astype(np.float64)
-    unit = np.abs(r).max(axis=1, initial=0.0)  # θ has none, and squares of 1e±300 are none
-    unit = np.where(unit > 0, unit, 1)[:, None]
-    D, r = D / unit[:, :, None], r / unit
-    gram = np.einsum("nid,njd->nij", D, D)
-    size = np.einsum("nii->n", gram)
-    # A little ridge: residuals of a well-behaved iteration become parallel, and the system
-    # singular.
-    ridge = np.where(size > 0, 1e-12 * size, 1.0)
-    gram += (ridge[:, None] + ~known)[:, :, None] * np.eye(DEPTH)
-    right = np.einsum("njd,nd->nj", D, r)
-    return np.asarray(np.linalg.solve(gram, right[:, :, None])[:, :, 0])
-
-
 #: Squared norms of the points in units of the kernel's length, up to which float32 keeps five
 #: digits of the kernel: the product formula errs by 6e-8 of them.
 SPREAD = 64.0
@@ -91,24 +38,19 @@ def in_single(subspace: Subspace) -> Subspace | None:
     The shift is made in float64: a large offset of the data costs no digits.
     """
     kernel = subspace.kernel.radial
-    if kernel is None or subspace.coef.dtype != np.float64 or subspace.n_support < FEWEST:
+    if kernel is None or kernel.is_kinked or subspace.coef.dtype != np.float64:
         return None
-    if not 1 / SQUARABLE < float(subspace.kernel.diag(subspace.support[:1])[0]) < SQUARABLE:
-        return None  # a factor before the kernel, which takes scores out of range
-    S = shifted(subspace, subspace.support)
+    own = float(subspace.kernel.diag(subspace.support[:1])[0])
+    if subspace.n_support < FEWEST or not 1 / SQUARABLE < own < SQUARABLE:
+        return None  # a factor before the kernel takes scores out of range
+    S = np.asarray(subspace.support - subspace.support.mean(axis=0))
     radius = float(np.sqrt(square_sums(S).max()))
-    spread = (radius / kernel.length) ** 2
-    if kernel.is_kinked or not (SIZES[0] < radius < SIZES[1] and spread <= SPREAD):
+    if not SIZES[0] < radius < SIZES[1] or (radius / kernel.length) ** 2 > SPREAD:
         return None
     with np.errstate(over="ignore"):
         single = replace(subspace.astype(np.float32), kernel=kernel, support=S.astype(np.float32))
     parts = (single.coef, single.mean, single.offset)
     return single if all(np.isfinite(part).all() for part in parts) else None
-
-
-def shifted(subspace: Subspace, X: Array) -> Array:
-    """Rows measured from the mean of the support points, which a radial kernel does not notice."""
-    return np.asarray(X - np.asarray(subspace.support).mean(axis=0))
 
 
 #: Rows of a batch: enough for BLAS, and few enough that their coefficients (rows x m) take about
@@ -131,9 +73,8 @@ ROUGH, AGREE = 2e-5, 1e-3
 #: Sweeps in float32 after which a point that has not settled starts anew, in float64.
 ROUGH_SWEEPS = 30
 
-_ENDS = (Status.CONVERGED, Status.RESTARTED, Status.EARLY, Status.LIMIT, Status.FAILED)
-_CONVERGED, _RESTARTED, _EARLY, _LIMIT, _FAILED = range(len(_ENDS))
-_RUNNING = -1
+#: Of points that have not ended.
+_RUNNING = ""
 
 
 @with_parameters
@@ -209,10 +150,8 @@ class FixedPoint(PreImageSolver):
         self.check_subspace(subspace)
         steps = [self.max_iter] if self.early_stop is None else [self.max_iter, self.early_stop]
         if min(steps) < 1 or not self.tol >= 0 or not self.input_weight >= 0:
-            raise KernelError(
-                f"{self!r}: give max_iter and early_stop of at least 1, and tol and input_weight "
-                "of at least 0."
-            )
+            least = "max_iter and early_stop of at least 1, tol and input_weight of at least 0"
+            raise KernelError(f"{self!r}: give {least}.")
         return _BoundFixedPoint(self, subspace)
 
 
@@ -224,9 +163,8 @@ class _BoundFixedPoint(BoundPreImage):
 
     @cached_property
     def sweep(self) -> Sweep:
-        radial = self.subspace.kernel.radial  # a factor before it cancels in eq. (10)
-        assert radial is not None
-        return Sweep(self.subspace, radial)
+        # A factor before the radial kernel cancels in eq. (10).
+        return Sweep(self.subspace, cast("RadialKernel", self.subspace.kernel.radial))
 
     @cached_property
     def nearest(self) -> BoundPreImage:
@@ -236,119 +174,46 @@ class _BoundFixedPoint(BoundPreImage):
     def rough(self) -> _BoundFixedPoint | None:
         """The same iteration in float32; None where that would not pay, or not hold the model."""
         config = self.config
-        if config.early_stop is not None or config.input_weight or config.tol > ROUGH:
+        if config.early_stop is not None or config.input_weight:
             return None
         single = in_single(self.subspace)
         if single is None:
             return None
         sweeps = min(config.max_iter, ROUGH_SWEEPS)
-        rough = FixedPoint(ROUGH, sweeps, accelerate=config.accelerate)
+        rough = FixedPoint(max(config.tol, ROUGH), sweeps, accelerate=config.accelerate)
         return _BoundFixedPoint(rough, single, restarts=0)  # these are decided in float64
 
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:
         X = self.nearest.solve(Z).points if start is None else start
-        dtype = self.sweep.dtype
-        Z = check_codes(Z.astype(dtype, copy=False))
-        anchored = start is not None and self.config.input_weight > 0
-        points = _Points(self.sweep.to_shifted(X), is_anchored=anchored)
+        Z = check_codes(Z.astype(self.sweep.dtype, copy=False))
+        points = _Points(self.sweep.to_shifted(X), held=start is not None)
         if self.rough is not None:
-            self._begin_roughly(points, Z)
+            self._begin_roughly(self.rough, points, Z)
         self._run(points, Z)
-        good = (points.code == _CONVERGED) | (points.code == _RESTARTED)
-        images, status = self.sweep.to_input(points.at), np.array(_ENDS)[points.code]
-        return PreImages(images, good, points.iterations, status)
+        good = (points.status == Status.CONVERGED) | (points.status == Status.RESTARTED)
+        return PreImages(self.sweep.to_input(points.at), good, points.iterations, points.status)
+
+    def _begin_roughly(self, single: _BoundFixedPoint, points: _Points, Z: Array) -> None:
+        """Move the points that float32 can settle to where it settles them."""
+        rough = _Points(single.sweep.to_shifted(points.at))
+        single._run(rough, Z.astype(np.float32))
+        sure = rough.status == Status.CONVERGED
+        points.at[sure] = single.sweep.to_input(rough.at[sure])
+        for name in ("iterations", "last", "change"):
+            getattr(points, name)[sure] = getattr(rough, name)[sure]
+        points.doubtful[sure] = True
+        if self.config.tol >= AGREE:  # float64 would find nothing to correct
+            points.status[sure] = Status.CONVERGED
 
     def _run(self, points: _Points, Z: Array) -> None:
         """Sweeps until no point is left."""
-        running = np.arange(len(Z))
+        running = np.flatnonzero(points.status == _RUNNING)
         while running.size:
             rows = self._rows_of(running.size)
             batches = [running[i : i + rows] for i in range(0, running.size, rows)]
             thread_map(lambda batch: self._advance(points, Z, batch), batches)
-            running = running[points.code[running] == _RUNNING]
+            running = running[points.status[running] == _RUNNING]
             announce("pre-images", len(Z) - running.size, len(Z))
-
-    def _begin_roughly(self, points: _Points, Z: Array) -> None:
-        """Move the points that float32 can settle to where it settles them."""
-        assert self.rough is not None
-        single = self.rough.sweep.dtype
-        rough = _Points(self.rough.sweep.to_shifted(points.at))
-        self.rough._run(rough, Z.astype(single))
-        sure = rough.code == _CONVERGED
-        points.at[sure] = self.rough.sweep.to_input(rough.at[sure])
-        points.iterations[sure] = rough.iterations[sure]
-        points.doubtful[sure] = True
-        points.history.adopt(rough.history, sure)
-
-    def _advance(self, points: _Points, Z: Array, rows: Array) -> None:
-        """Some sweeps over one batch; everything that is known of a point is kept in ``points``."""
-        G = self.sweep.coefficients(Z[rows])
-        for _ in range(SWEEPS):
-            seen = self.sweep(points.at[rows], G)
-            self._update(points, rows, seen, G)
-            running = points.code[rows] == _RUNNING
-            if not running.any():
-                return
-            if running.mean() < 1 - THIN:
-                rows, G = rows[running], G[running]
-
-    def _update(self, points: _Points, rows: Array, seen: Images, G: Coefficients) -> None:
-        """Judge the images of one sweep, and choose each point's next place."""
-        # Points that have arrived stay in the batch until it is thinned out.
-        running = np.flatnonzero(points.code[rows] == _RUNNING)
-        if running.size < len(rows):
-            rows, seen = rows[running], seen[running]
-        image, value, good = self._assess(points, rows, seen)
-        points.iterations[rows] += 1
-        residual = image - points.at[rows]
-        step = np.sqrt(square_sums(residual / self.sweep.scale))
-        astray = points.doubtful[rows] & ~(good & (step <= AGREE))
-        points.doubtful[rows] = False
-        slack = 16 * np.finfo(image.dtype).eps * seen.size
-        worse = points.leapt[rows] & (~good | (value < points.value[rows] - slack)) & ~astray
-        fine = good & ~worse & ~astray
-        if not fine.all():
-            self._begin_anew(points, rows[astray])
-            self._undo_leap(points, rows[worse])
-            lost = ~(fine | worse | astray)
-            self._restart(points, rows[lost], G[running[lost]])
-            rows, image, residual = rows[fine], image[fine], residual[fine]
-            step, value = step[fine], value[fine]
-        self._move(points, rows, image, residual, step)
-        points.value[rows] = value
-        self._stop(points, rows, step)
-
-    def _assess(self, points: _Points, rows: Array, seen: Images) -> tuple[Array, Array, Array]:
-        """Images under eq. (10), the objective, and whether the image can be trusted."""
-        pull, weight, value = seen.pull, seen.weight, seen.value
-        if self.config.input_weight and points.anchor is not None:
-            first = points.iterations[rows] == 0
-            points.hold[rows[first]] = self.config.input_weight * np.maximum(weight[first], 0)
-            hold, anchor = points.hold[rows], points.anchor[rows]
-            away = square_sums(points.at[rows] - anchor) / self.sweep.kernel.length**2
-            pull, weight = pull + hold[:, None] * anchor, weight + hold
-            value = value - hold * away
-        with np.errstate(all="ignore"):
-            image = pull / weight[:, None]
-            low, high = self.sweep.box
-            inside = ((image >= low) & (image <= high)).all(axis=1)  # false for NaN
-            good = inside & (weight > CANCELLED * seen.size)
-        return image, value, good
-
-    def _move(
-        self, points: _Points, rows: Array, image: Array, residual: Array, step: Array
-    ) -> None:
-        """The image, or where steps are small the extrapolation of the last few."""
-        following = image
-        leap = np.zeros(len(rows), dtype=bool)
-        if self.config.accelerate and self.config.early_stop is None:
-            leap = step <= SWITCH
-            following = image.copy()
-            following[leap] = points.history.extrapolate(rows[leap], image[leap], residual[leap])
-            leap[leap] = points.history.seen[rows[leap]] > 1
-        arrived = step <= self._tol
-        following[arrived], leap[arrived] = image[arrived], False
-        points.at[rows], points.plain[rows], points.leapt[rows] = following, image, leap
 
     def _rows_of(self, n: int) -> int:
         """Rows of a batch of n points: near-equal shares, but in steps that BLAS likes."""
@@ -357,63 +222,143 @@ class _BoundFixedPoint(BoundPreImage):
         share = -(-n // -(-n // most))
         return -(-share // STEP) * STEP
 
-    @cached_property
-    def _tol(self) -> float:
-        return max(self.config.tol, 64 * float(np.finfo(self.sweep.dtype).eps))
+    def _advance(self, points: _Points, Z: Array, rows: Array) -> None:
+        """Some sweeps over one batch."""
+        G, batch = self.sweep.coefficients(Z[rows]), points.take(rows)
+        for _ in range(SWEEPS):
+            self._update(batch, self.sweep(batch.at, G), G)
+            running = batch.status == _RUNNING
+            if not running.any():
+                break
+            # Points that have arrived stay in the batch until it is thinned out.
+            if running.mean() < 1 - THIN:
+                points.put(rows, batch)
+                rows, batch, G = rows[running], batch.take(running), [g[running] for g in G]
+        points.put(rows, batch)
 
-    def _stop(self, points: _Points, rows: Array, step: Array) -> None:
-        """Points that have arrived, and points whose time is over."""
-        arrived = step <= self._tol
+    def _update(self, points: _Points, seen: Images, G: list[Array]) -> None:
+        """Judge the images of one sweep, and choose each point's next place."""
+        running = points.status == _RUNNING
+        image, value, good = self._assess(points, seen)
+        points.iterations += running
+        step = np.sqrt(square_sums((image - points.at) / self.sweep.scale))
+        astray = running & points.doubtful & ~(good & (step <= AGREE))
+        slack = 16 * np.finfo(image.dtype).eps * seen.size
+        worse = running & points.leapt & (~good | (value < points.value - slack)) & ~astray
+        lost = running & ~(good | worse | astray)
+        points.doubtful &= ~running
+        self._turn_back(points, astray, worse, lost, G)
+        fine = np.flatnonzero(running & good & ~(worse | astray))
+        points.value[fine] = value[fine]
+        self._move(points, fine, image[fine], step[fine])
+
+    def _assess(self, points: _Points, seen: Images) -> tuple[Array, Array, Array]:
+        """Images under eq. (10), the objective, and whether the image can be trusted."""
+        pull, weight, size, value = seen
+        if self.config.input_weight:
+            hold = self.config.input_weight * np.maximum(weight, 0)
+            points.hold = np.where(points.iterations == 0, points.held * hold, points.hold)
+            away = square_sums(points.at - points.first) / self.sweep.kernel.length**2
+            pull, weight = pull + points.hold[:, None] * points.first, weight + points.hold
+            value = value - points.hold * away
+        with np.errstate(all="ignore"):
+            image = pull / weight[:, None]
+            low, high = self.sweep.box
+            inside = ((image >= low) & (image <= high)).all(axis=1)  # false for NaN
+            return image, value, inside & (weight > CANCELLED * size)
+
+    def _move(self, points: _Points, rows: Array, image: Array, step: Array) -> None:
+        """The image, or where steps are small the extrapolation of the last few."""
         early = self.config.early_stop
+        following = image.copy()
+        if self.config.accelerate and early is None:
+            leap = step <= SWITCH
+            following[leap] = points.extrapolate(rows[leap], image[leap])
+        arrived = step <= max(self.config.tol, 64 * float(np.finfo(image.dtype).eps))
         over = points.iterations[rows] >= (self.config.max_iter if early is None else early)
-        word = np.where(points.restarts[rows] > 0, _RESTARTED, _CONVERGED)
-        points.code[rows[over]] = _LIMIT if early is None else _EARLY
-        points.at[rows[over]] = points.plain[rows[over]]  # a leap that nobody has judged yet
-        points.code[rows[arrived]] = word[arrived]
+        following[arrived | over] = image[arrived | over]  # nobody would judge this leap
+        points.at[rows], points.plain[rows] = following, image
+        points.leapt[rows] = (following != image).any(axis=1)
+        points.status[rows[over]] = Status.LIMIT if early is None else Status.EARLY
+        anew = np.where(points.restarts[rows] > 0, Status.RESTARTED, Status.CONVERGED)
+        points.status[rows[arrived]] = anew[arrived]
 
-    def _undo_leap(self, points: _Points, rows: Array) -> None:
-        """An extrapolation that lowered the objective: take the plain step instead."""
-        points.at[rows] = points.plain[rows]
-        points.leapt[rows] = False
-        points.history.reset(rows)
-        self._limit(points, rows)
-
-    def _begin_anew(self, points: _Points, rows: Array) -> None:
-        """Float32 came to another place: all steps in float64, from the first point on."""
-        points.at[rows] = points.first[rows]
-        points.iterations[rows] = 0
-        points.history.reset(rows)
-
-    def _restart(self, points: _Points, rows: Array, G: Coefficients) -> None:
-        """First at the support point that counts most, then at the mean; then give up."""
-        points.restarts[rows] += 1
-        points.history.reset(rows)
-        points.leapt[rows] = False
-        tries = points.restarts[rows]
-        best = self.sweep.support[G.largest(), :-1] if len(rows) else points.at[rows]
-        points.at[rows] = np.where((tries == 2)[:, None], 0, best)
-        points.code[rows[tries > self.restarts]] = _FAILED
-        self._limit(points, rows[tries <= self.restarts])
-
-    def _limit(self, points: _Points, rows: Array) -> None:
-        points.code[rows[points.iterations[rows] >= self.config.max_iter]] = _LIMIT
+    def _turn_back(
+        self, points: _Points, astray: Array, worse: Array, lost: Array, G: list[Array]
+    ) -> None:
+        """To the start, to the last image, or to a start of another kind."""
+        back = astray | worse | lost
+        if not back.any():
+            return
+        # Float32 came to another place: all steps in float64.
+        points.at[astray], points.iterations[astray] = points.first[astray], 0
+        points.at[worse] = points.plain[worse]
+        # First at the support point that counts most, then at the mean; then give up.
+        points.restarts += lost
+        best = np.concatenate([g[lost] for g in G], axis=1).argmax(axis=1)
+        anew = self.sweep.support[best, :-1]
+        points.at[lost] = np.where(points.restarts[lost, None] == 2, 0, anew)
+        points.leapt[back], points.last[back], points.change[back] = False, np.nan, 0
+        points.status[back & (points.iterations >= self.config.max_iter)] = Status.LIMIT
+        points.status[lost & (points.restarts > self.restarts)] = Status.FAILED
 
 
 class _Points:
-    """The state of n iterations, in shifted coordinates; the batches write into it."""
+    """The state of n iterations, in shifted coordinates."""
 
-    def __init__(self, Y: Array, *, is_anchored: bool = False) -> None:
+    def __init__(self, Y: Array, *, held: bool = False) -> None:
         (n, d), dtype = Y.shape, Y.dtype
         self.first = Y  # (n, d) where it began
         self.at = Y.copy()  # (n, d) where to look next; in the end the answer
         self.plain = Y.copy()  # (n, d) the last image, to return to when a leap fails
         self.value = np.zeros(n, dtype)  # objective before the last move
         self.leapt = np.zeros(n, bool)  # was the last move an extrapolation?
-        self.code = np.full(n, _RUNNING, dtype=np.int8)  # status
+        self.status = np.full(n, _RUNNING, dtype="U15")
         self.iterations = np.zeros(n, int)
         self.restarts = np.zeros(n, int)
-        self.history = Anderson(n, d, dtype)
         # Comes from float32, and no step in float64 has confirmed it?
         self.doubtful = np.zeros(n, bool)
-        self.anchor = Y if is_anchored else None  # the noisy points, for the input-space term,
-        self.hold = np.zeros(n, dtype)  # and its weight
+        self.held = np.full(n, held)  # by the first point, which is the noisy one,
+        self.hold = np.zeros(n, dtype)  # and with what weight
+        self.last = np.full((n, 2, d), np.nan, dtype)  # the last image and its residual
+        self.change = np.zeros((n, DEPTH, 2, d), dtype)  # differences of both, the newest first
+
+    def take(self, rows: Array) -> _Points:
+        """Some of the iterations."""
+        some = copy(self)
+        vars(some).update({name: array[rows] for name, array in vars(self).items()})
+        return some
+
+    def put(self, rows: Array, some: _Points) -> None:
+        """Take these back."""
+        for name, array in vars(self).items():
+            array[rows] = getattr(some, name)
+
+    def extrapolate(self, rows: Array, image: Array) -> Array:
+        """Record images and return the accelerated next points (Anderson 1965; type II).
+
+        These are ``g - sum_j theta_j dg_j`` with theta minimising ``|r - sum_j theta_j dr_j|``,
+        where g is the image of the current point y, r = g - y its residual, and d stands for the
+        last differences. A row without history gets its image back: the plain step.
+        """
+        residual = image - self.at[rows]
+        now = np.stack([image, residual], axis=1)
+        newest = np.nan_to_num(now - self.last[rows])[:, None]
+        change = np.concatenate([newest, self.change[rows, :-1]], axis=1)
+        self.last[rows], self.change[rows] = now, change
+        theta = _least_squares(change[:, :, 1], residual).astype(image.dtype)
+        return np.asarray(image - np.einsum("nj,njd->nd", theta, change[:, :, 0]))
+
+
+def _least_squares(D: Array, r: Array) -> Array:
+    """The minimiser of |r - Σ θ_j D_j| for each row; θ_j = 0 where D_j is zero."""
+    unit = np.abs(r).max(axis=1, initial=0.0)  # θ has none, and squares of 1e±300 are none
+    unit = np.where(unit > 0, unit, 1).astype(np.float64)[:, None]
+    D, r = D / unit[:, :, None], r / unit
+    gram = np.einsum("nid,njd->nij", D, D)
+    size = np.einsum("nii->n", gram)
+    # A little ridge: residuals of a well-behaved iteration become parallel, and the system
+    # singular.
+    gram += np.where(size > 0, 1e-12 * size, 1.0)[:, None, None] * np.eye(DEPTH)
+    right = np.einsum("njd,nd->nj", D, r)
+    return np.asarray(np.linalg.solve(gram, right[:, :, None])[:, :, 0])

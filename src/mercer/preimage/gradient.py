@@ -18,54 +18,38 @@ DEPTH = 6
 
 
 class Memory:
-    """The last steps s and changes of gradient y of n problems; slots are used in turn.
+    """The last steps s and changes of gradient y of n problems, the newest first.
 
     Nothing is known at first: the inverse Hessian is the identity.
     """
 
     def __init__(self, n: int, d: int) -> None:
-        self.steps, self.changes = np.zeros((2, n, DEPTH, d))
-        self.rho = np.zeros((n, DEPTH))  # 1 / s·y; 0 where a slot is empty
-        self.count = np.zeros(n, int)  # pairs recorded so far
+        self.pairs = np.zeros((n, DEPTH, 2, d))  # s and y
+        self.rho = np.zeros((n, DEPTH))  # 1 / s·y; 0 where no pair is known
 
     def update(self, rows: Array, step: Array, change: Array) -> None:
         """Record pairs of positive curvature; others would spoil the approximation."""
         curvature = np.einsum("nd,nd->n", step, change)
         sizes = np.linalg.norm(step, axis=1) * np.linalg.norm(change, axis=1)
         good = curvature > 1e-10 * sizes
-        at = rows[good]
-        slot = self.count[at] % DEPTH
-        self.steps[at, slot], self.changes[at, slot] = step[good], change[good]
-        self.rho[at, slot] = 1 / curvature[good]
-        self.count[at] += 1
+        at, pair = rows[good], np.stack([step, change], axis=1)[good]
+        self.pairs[at] = np.concatenate([pair[:, None], self.pairs[at, :-1]], axis=1)
+        self.rho[at] = np.column_stack([1 / curvature[good], self.rho[at, :-1]])
 
     def apply(self, rows: Array, gradient: Array) -> Array:
         """The approximate inverse Hessian times the gradients, by the two-loop recursion."""
-        q = gradient.copy()
-        weight = np.zeros((len(rows), DEPTH))
-        newest_first = (self.count[rows][:, None] - 1 - np.arange(DEPTH)) % DEPTH
-        each = np.arange(len(rows))
+        q, rho, weight = gradient.copy(), self.rho[rows].T, np.zeros((DEPTH, len(rows)))
+        steps, changes = self.pairs[rows].transpose(2, 1, 0, 3)
         for j in range(DEPTH):
-            slot = newest_first[:, j]
-            s, y = self.steps[rows, slot], self.changes[rows, slot]
-            weight[each, slot] = self.rho[rows, slot] * np.einsum("nd,nd->n", s, q)
-            q -= weight[each, slot][:, None] * y
-        q *= self._first_guess(rows)[:, None]
+            weight[j] = rho[j] * np.einsum("nd,nd->n", steps[j], q)
+            q -= weight[j][:, None] * changes[j]
+        # The first guess is s·y / y·y of the newest pair.
+        square = rho[0] * square_sums(changes[0])
+        q *= np.where(square > 0, 1 / np.where(square > 0, square, 1), 1.0)[:, None]
         for j in reversed(range(DEPTH)):
-            slot = newest_first[:, j]
-            s, y = self.steps[rows, slot], self.changes[rows, slot]
-            correction = self.rho[rows, slot] * np.einsum("nd,nd->n", y, q)
-            q += (weight[each, slot] - correction)[:, None] * s
+            correction = rho[j] * np.einsum("nd,nd->n", changes[j], q)
+            q += (weight[j] - correction)[:, None] * steps[j]
         return q
-
-    def _first_guess(self, rows: Array) -> Array:
-        """``s·y / y·y`` of the newest pair."""
-        slot = (self.count[rows] - 1) % DEPTH
-        y = self.changes[rows, slot]
-        square = np.einsum("nd,nd->n", y, y)
-        rho = self.rho[rows, slot]
-        known = (rho > 0) & (square > 0)
-        return np.where(known, 1 / np.where(known, rho * square, 1), 1.0)
 
 
 ROWS = 128
@@ -130,55 +114,44 @@ class _BoundGradient(BoundPreImage):
     def nearest(self) -> BoundPreImage:
         return Nearest().init(self.subspace)
 
-    @cached_property
-    def length(self) -> float:
-        """The unit of the descent, of the size of the data: squares of steps stay in range."""
-        S = self.subspace.support
-        return float(power_of_two(np.abs(S - S[0]).max()))
-
-    @cached_property
-    def radius(self) -> float:
-        """How far the support points lie from their mean, in units of the length."""
-        S = (self.subspace.support - self.subspace.support[0]) / self.length
-        return float(np.sqrt(square_sums(S - S.mean(axis=0)).mean())) or 1.0
-
-    @cached_property
-    def reach(self) -> float:
-        """κ: how far from the origin of feature space the support points' images lie."""
-        return float(np.sqrt(max(self.subspace.kernel.diag(self.subspace.support).max(), 0)))
-
-    @property
-    def lowest(self) -> float:
-        """The least entry that the kernel takes: 0 for kernels of histograms."""
-        return 0.0 if self.subspace.kernel.is_nonnegative else -np.inf
-
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:
         dtype = Z.dtype
         Z = check_codes(Z).astype(np.float64, copy=False)
         X = self.nearest.solve(Z).points if start is None else start
-        X = np.maximum(X, self.lowest).astype(np.float64, copy=False) / self.length
-        rows = max(1, min(ROWS, -(-len(Z) // n_threads())))
-        parts = blocks(len(Z), rows)
-        done = thread_map(lambda part: _Descent(self, Z[part], X[part]).run(), parts)
-        points, status, iterations = map(np.concatenate, zip(*done, strict=True))
-        points = (points * self.length).astype(dtype, copy=False)
+
+        def descend(rows: slice) -> tuple[Array, Array, Array]:
+            return _Descent(self.config, self.subspace, Z[rows], X[rows]).run()
+
+        parts = blocks(len(Z), max(1, min(ROWS, -(-len(Z) // n_threads()))))
+        done = zip(*thread_map(descend, parts), strict=True)
+        points, status, iterations = map(np.concatenate, done)
+        points = points.astype(dtype, copy=False)
         return PreImages(points, status == Status.CONVERGED, iterations, status)
 
 
 class _Descent:
     """One batch on its way to the points ``Phi_S gamma``.
 
-    Points are in units of the data's length, and squared distances, of which constants are left
-    out, in those of ``square``: powers of two.
+    Points are in units of ``length``, of the size of the data: squares of steps stay in range.
+    Squared distances, of which constants are left out, are in those of ``square``. Both are powers
+    of two.
     """
 
-    def __init__(self, bound: _BoundGradient, Z: Array, X: Array) -> None:
-        self.bound = bound
-        self.X = X.copy()
-        self.G = bound.subspace.expansion(Z)
-        self.square = float(power_of_two(bound.reach)) ** 2
-        far = np.sqrt(np.maximum(bound.subspace.squared_norm(Z), 0))
-        self.scale = far * np.minimum(far, bound.reach)
+    def __init__(self, config: Gradient, subspace: Subspace, Z: Array, X: Array) -> None:
+        self.config = config
+        self.subspace = subspace
+        kernel, S = subspace.kernel, subspace.support - subspace.support[0]
+        self.length = float(power_of_two(np.abs(S).max()))
+        S /= self.length
+        # How far the support points lie from their mean, and their images from the origin: κ.
+        self.radius = float(np.sqrt(square_sums(S - S.mean(axis=0)).mean())) or 1.0
+        reach = float(np.sqrt(max(kernel.diag(subspace.support).max(), 0)))
+        self.square = float(power_of_two(reach)) ** 2
+        self.lowest = 0.0 if kernel.is_nonnegative else -np.inf  # entry that the kernel takes
+        self.X = np.maximum(X, self.lowest).astype(np.float64, copy=False) / self.length
+        self.G = subspace.expansion(Z)
+        far = np.sqrt(np.maximum(subspace.squared_norm(Z), 0))
+        self.scale = far * np.minimum(far, reach)
         rows = np.arange(len(X))
         self.value, self.size = self._value(self.X, rows)
         self.slope = self._gradient(rows)
@@ -187,11 +160,11 @@ class _Descent:
 
     def run(self) -> tuple[Array, Array, Array]:
         """Points, status and iterations."""
-        config, rows = self.bound.config, np.arange(len(self.X))
+        rows = np.arange(len(self.X))
         status = np.full(len(self.X), Status.LIMIT)
-        for _ in range(config.max_iter):
-            steep = np.sqrt(square_sums(self.slope[rows])) * self.bound.radius
-            arrived = steep <= config.tol * self.size[rows]
+        for _ in range(self.config.max_iter):
+            steep = np.sqrt(square_sums(self.slope[rows])) * self.radius
+            arrived = steep <= self.config.tol * self.size[rows]
             status[rows[arrived]] = Status.CONVERGED
             rows = rows[~arrived]
             if not rows.size:
@@ -205,20 +178,20 @@ class _Descent:
             fresh = self._gradient(rows)
             self.memory.update(rows, step, fresh - self.slope[rows])
             self.slope[rows] = fresh
-        return self.X, status, self.iterations
+        return self.X * self.length, status, self.iterations
 
     def _value(self, X: Array, rows: Array) -> tuple[Array, Array]:
         """``k(x,x) - 2 gamma·k(S,x)`` at each point, and its natural size ``k(x,x) + scale``."""
-        X = X * self.bound.length
-        own = self.bound.subspace.kernel.diag(X) / self.square
-        inner = self.bound.subspace.basis.row_products(X, self.G[rows]) / self.square
+        X = X * self.length
+        own = self.subspace.kernel.diag(X) / self.square
+        inner = np.einsum("ij,ij->i", self.subspace.basis.at(X), self.G[rows]) / self.square
         return own - 2 * inner, np.abs(own) + self.scale[rows] / self.square
 
     def _gradient(self, rows: Array) -> Array:
-        kernel, S = self.bound.subspace.kernel, self.bound.subspace.support
-        X = self.X[rows] * self.bound.length
+        kernel, S = self.subspace.kernel, self.subspace.support
+        X = self.X[rows] * self.length
         slope = kernel.diag_gradient(X) - 2 * kernel.gradient(X, S, self.G[rows])
-        return np.asarray(slope * self.bound.length / self.square)
+        return np.asarray(slope * self.length / self.square)
 
     def _direction(self, rows: Array) -> Array:
         """The quasi-Newton direction; downhill, and no longer than the data's radius."""
@@ -228,8 +201,8 @@ class _Descent:
         direction[uphill] = -slope[uphill]
         length = np.sqrt(square_sums(direction))
         # Without curvature the gradient's length means nothing: begin with a tenth of the radius.
-        first = uphill | (self.memory.count[rows] == 0)
-        allowed = np.where(first, 0.1, 1.0) * self.bound.radius
+        first = uphill | (self.memory.rho[rows, 0] == 0)
+        allowed = np.where(first, 0.1, 1.0) * self.radius
         step = np.where(first, allowed, np.minimum(length, allowed))
         return np.asarray(direction * (step / np.where(length > 0, length, 1))[:, None])
 
@@ -240,7 +213,7 @@ class _Descent:
         left, factor = np.arange(len(rows)), 1.0
         for _ in range(HALVINGS):
             at = rows[left]
-            trial = np.maximum(self.X[at] + factor * direction[left], self.bound.lowest)
+            trial = np.maximum(self.X[at] + factor * direction[left], self.lowest)
             new, size = self._value(trial, at)
             self.iterations[at] += 1
             good = new <= self.value[at] + DECREASE * factor * descent[left] + slack[left]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -54,7 +54,7 @@ class Neighbours:
         points = as_points(self.rows)
         # A kernel with a kink has small distances measured, not left over from large products.
         ruler = Matern(length_scale=variance_length(points), nu=0.5)
-        return Basis(ruler, points if self.centres is None else points.take(self._order))
+        return Basis(ruler, points if self.centres is None else points.take(self._cells.order))
 
     def nearest(self, X: Any, count: int, leave_out: Array | None = None) -> tuple[Array, Array]:
         """Numbers of the nearest rows, the nearest first, and their distances, (n, count).
@@ -64,7 +64,7 @@ class Neighbours:
         """
         points, some = as_points(X), 0 if leave_out is None else 1
         count = min(count + some, len(self.rows))
-        find = self._among_all if self.centres is None else self._in_cells
+        find = self._in_cells if self.centres is not None else self._search
         index, t = find(points, count)
         if leave_out is not None and count > 1:
             # The row itself goes to the end, or the farthest does where a twin stands for it.
@@ -73,14 +73,13 @@ class Neighbours:
             index, t = (part[~own].reshape(len(index), count - 1) for part in (index, t))
         return index, np.sqrt(-t) * self.basis.kernel.length
 
+    def _search(self, X: Points, count: int) -> tuple[Array, Array]:
+        return self._among(self._pack(X), count, slice(None))
+
     def _pack(self, X: Points) -> Any:
-        basis = self.basis
-        return basis.pack(basis.kernel.points(X))
+        return self.basis.pack(self.basis.kernel.points(X))
 
-    def _among_all(self, X: Points, count: int) -> tuple[Array, Array]:
-        return self._search(self._pack(X), count)
-
-    def _search(self, packed: Any, count: int, columns: slice = slice(None)) -> tuple[Array, Array]:
+    def _among(self, packed: Any, count: int, columns: slice) -> tuple[Array, Array]:
         """Numbers of the nearest among rows that lie side by side, and −|a − b|²/ℓ²."""
 
         def look(_: slice, tiles: RowTiles) -> tuple[Array, Array]:
@@ -88,8 +87,6 @@ class Neighbours:
             for part, tile in tiles:
                 some, t = _largest(tile, min(count, tile.shape[1]))
                 parts.append((some + part.start, t))
-            if len(parts) == 1:
-                return parts[0]
             index, t = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
             best, t = _largest(t, min(count, t.shape[1]))
             return np.take_along_axis(index, best, axis=1), t
@@ -104,49 +101,45 @@ class Neighbours:
 
     def _in_their_cells(self, X: Points, count: int) -> tuple[Array, Array]:
         """Of so many rows that each may be packed once for every cell that it is sought in."""
-        probes = self._cells.nearest(X, PROBES)[0]
+        cells = self._cells
+        probes = cells.centres.nearest(X, PROBES)[0]
         index = np.zeros((*probes.shape, count), dtype=np.intp)
         t = np.full(index.shape, -np.inf)
         order = np.argsort(probes, axis=None, kind="stable")
-        edges = np.searchsorted(probes.ravel()[order], np.arange(len(self._starts)))
+        edges = np.searchsorted(probes.ravel()[order], np.arange(len(cells.starts)))
         row, probe = np.divmod(order, probes.shape[1])
         packed = self._pack(X.take(row))
 
         def look(cell: int) -> None:
-            queries, columns = (slice(*ends[cell : cell + 2]) for ends in (edges, self._starts))
+            queries, columns = (slice(*ends[cell : cell + 2]) for ends in (edges, cells.starts))
             if queries.stop == queries.start or columns.stop == columns.start:
                 return
-            some, near = self._search(packed[queries], count, columns)
+            some, near = self._among(packed[queries], count, columns)
             at = row[queries], probe[queries], slice(some.shape[1])
-            index[at], t[at] = self._order[some + columns.start], near
+            index[at], t[at] = cells.order[some + columns.start], near
 
-        thread_map(look, range(len(self._starts) - 1))
+        thread_map(look, range(len(cells.starts) - 1))
         best, t = _largest(t.reshape(len(t), -1), count)
         index = np.take_along_axis(index.reshape(len(index), -1), best, axis=1)
         short = np.flatnonzero(t[:, -1] == -np.inf)  # cells with too few rows: compared with all
         if len(short):
-            some, t[short] = self._among_all(X.take(short), count)
-            index[short] = self._order[some]
+            some, t[short] = self._search(X.take(short), count)
+            index[short] = cells.order[some]
         return index, t
 
     @cached_property
-    def _cells(self) -> Neighbours:
-        return Neighbours(self.centres)
+    def _cells(self) -> _Cells:
+        centres = Neighbours(self.centres)
+        cell = centres.nearest(self.rows, 1)[0][:, 0]
+        order = np.argsort(cell, kind="stable")
+        starts = np.searchsorted(cell[order], np.arange(len(centres.rows) + 1))
+        return _Cells(centres, order, starts)
 
-    @cached_property
-    def _cell_of(self) -> Array:
-        return self._cells.nearest(self.rows, 1)[0][:, 0]
 
-    @cached_property
-    def _order(self) -> Array:
-        """Row numbers, cell by cell."""
-        return np.argsort(self._cell_of, kind="stable")
-
-    @cached_property
-    def _starts(self) -> Array:
-        """Where each cell begins, and where the last one ends."""
-        cells = np.arange(len(self._cells.rows) + 1)
-        return np.searchsorted(self._cell_of[self._order], cells)
+class _Cells(NamedTuple):
+    centres: Neighbours
+    order: Array  #: row numbers, cell by cell
+    starts: Array  #: where each cell begins, and where the last one ends
 
 
 def _largest(t: Array, count: int) -> tuple[Array, Array]:

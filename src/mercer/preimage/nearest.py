@@ -13,7 +13,7 @@ from mercer._base.numbers import check_count
 from mercer._base.types import Array
 from mercer.exceptions import DataError, KernelError
 from mercer.model import Subspace
-from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
+from mercer.preimage.base import BoundPreImage, FromScores, PreImages, PreImageSolver
 
 ROWS = 512
 
@@ -40,16 +40,8 @@ class Nearest(PreImageSolver):
     """
 
     def init(self, subspace: Subspace) -> BoundPreImage:
-        return _BoundNearest(SupportScores(subspace))
-
-
-@dataclass(frozen=True)
-class _BoundNearest(BoundPreImage):
-    support: SupportScores
-
-    def solve(self, Z: Array, start: Array | None = None) -> PreImages:  # noqa: ARG002
-        nearest = self.support.nearest(check_codes(Z), 1)
-        return PreImages.direct(self.support.take(nearest[:, 0]))
+        support = SupportScores(subspace)
+        return FromScores(lambda Z: PreImages.direct(support.take(support.nearest(Z, 1)[:, 0])))
 
 
 @dataclass(frozen=True)
@@ -127,16 +119,14 @@ def _scores_of_columns(subspace: Subspace) -> Array:
     gram = B.T @ (B / w[:, None])
     factor = np.diagonal(gram)
     if np.abs(gram - np.diag(factor)).max() > 1e-3 * factor.max():
-        lost = "the training scores of this model cannot be recovered from a precomputed kernel"
-        raise KernelError(f"{lost}; use a kernel object or FunctionKernel.")
+        raise KernelError("training scores do not follow from this matrix K; use FunctionKernel.")
     return np.asarray(B / w[:, None] / factor)
 
 
 def mix(points: Array, i: Array, near: Array, g: Array) -> Array:
     """``p_i + Σ_k g_k (p_k - p_i)`` for rows i with neighbours ``near``, both by number."""
-    centre = points[i]
     toward = np.einsum("nk,nkq->nq", g, points[near])
-    mixed = centre + toward - g.sum(axis=1, keepdims=True) * centre
+    mixed = points[i] + toward - g.sum(axis=1, keepdims=True) * points[i]
     return np.asarray(mixed, dtype=points.dtype)
 
 

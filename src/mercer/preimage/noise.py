@@ -14,57 +14,34 @@ MatchNoise = bool | str
 def matched_scores(subspace: Subspace, X: Rows, how: MatchNoise) -> Array:
     r"""Scores of rows: as they are (False), of matched kernel rows (True), or as each row asks.
 
-    ``"auto"`` multiplies by :math:`\max(1, a(x))`, see :func:`match_noise`: rows that are no
-    farther from the support points than these are from each other stay as they are, and rows with
-    more noise are matched. Kernels that are not of the distance alone are not matched.
-    """
-    if how is True:
-        return match_noise(subspace, X, subspace.scores(X))
-    if how is False or (how == "auto" and not can_be_matched(subspace)):
-        return subspace.scores(X)
-    if how != "auto":
-        raise DataError(f"match_noise={how!r}; give True, False or 'auto'.")
-    products, largest = _products_and_largest(subspace, X, subspace.coef)
-    return _scaled(products, np.maximum(_factor(subspace, largest), 1)) - subspace.offset
-
-
-def match_noise(subspace: Subspace, X: Rows, Z: Array) -> Array:
-    r"""Scores of rows whose kernel rows are multiplied by :math:`a(x)` before centring.
+    Matched kernel rows are multiplied by :math:`a(x)` before centring, which gives ``a (z + b) -
+    b``:
 
     .. math:: a(x) = \mathrm{median}_i \max_{j \ne i} k(s_i, s_j) \;/\; \max_i k(s_i, x)
 
     Noise of size ν shrinks the whole row k(S, x) by about exp(-|ν|²/ℓ²); the projection of a
     centred model is then drawn to the mean. The factor restores the row's largest entry.
 
-    Parameters
-    ----------
-    subspace : Subspace
-    X : (n, d) rows
-    Z : (n, q) their scores
-
-    Returns
-    -------
-    (n, q) array: ``a (z + b) - b``.
+    ``"auto"`` multiplies by :math:`\max(1, a(x))`: rows that are no farther from the support points
+    than these are from each other stay as they are, and rows with more noise are matched. Kernels
+    that are not of the distance alone are not matched.
     """
-    diagonal = subspace.kernel.diag(subspace.support) if subspace.points.is_open else np.array([])
-    if not diagonal.size or not np.ptp(diagonal) <= 1e-5 * np.abs(diagonal).max():
-        # The largest entry says nothing about nearness.
-        needs = "match_noise needs a kernel whose k(x, x) is constant, such as Gaussian"
-        raise KernelError(f"{needs}, not {subspace.kernel!r}; leave match_noise out.")
-    factor = _factor(subspace, _products_and_largest(subspace, X, subspace.coef[:, :0])[1])
-    return np.asarray(_scaled(Z + subspace.offset, factor) - subspace.offset, dtype=Z.dtype)
+    if how is False or (how == "auto" and not can_be_matched(subspace)):
+        return subspace.scores(X)
+    if how is True:
+        _require_constant_diagonal(subspace)
+    elif how != "auto":
+        raise DataError(f"match_noise={how!r}; give True, False or 'auto'.")
+    products, largest = _products_and_largest(subspace, X)
+    least, most = match_limits(largest.dtype)
+    factor = subspace.basis.neighbour_similarity / np.maximum(largest, least)
+    factor = np.clip(factor, 1 if how == "auto" else None, most)[:, None]
+    return np.asarray(factor * products - subspace.offset, dtype=products.dtype)
 
 
 def can_be_matched(subspace: Subspace) -> bool:
     """Whether ``"auto"`` looks at the rows: the kernel tells how far they are from the support."""
     return subspace.kernel.radial is not None and subspace.n_support > 1
-
-
-def _factor(subspace: Subspace, largest: Array) -> Array:
-    """a(x) from max_i k(s_i, x)."""
-    least, most = match_limits(largest.dtype)
-    factor = subspace.basis.neighbour_similarity / np.maximum(largest, least)
-    return np.asarray(np.minimum(factor, most))
 
 
 def match_limits(dtype: np.dtype) -> tuple[float, float]:
@@ -73,12 +50,17 @@ def match_limits(dtype: np.dtype) -> tuple[float, float]:
     return float(limits.tiny), float(1 / np.sqrt(limits.eps))
 
 
-def _scaled(products: Array, factor: Array) -> Array:
-    return np.asarray(factor[:, None] * products, dtype=products.dtype)
+def _require_constant_diagonal(subspace: Subspace) -> None:
+    """Where k(x, x) varies, the largest entry says nothing about nearness."""
+    diagonal = subspace.kernel.diag(subspace.support) if subspace.points.is_open else np.array([])
+    if not diagonal.size or not np.ptp(diagonal) <= 1e-5 * np.abs(diagonal).max():
+        lack = f"match_noise needs a constant k(x, x), and that of {subspace.kernel!r} varies"
+        raise KernelError(f"{lack}; leave match_noise out.")
 
 
-def _products_and_largest(subspace: Subspace, X: Rows, B: Array) -> tuple[Array, Array]:
+def _products_and_largest(subspace: Subspace, X: Rows) -> tuple[Array, Array]:
     """``Bᵀ k(S, x)`` and ``max_i k(s_i, x)`` for each row, from one pass over k(S, x)."""
+    B = subspace.coef
 
     def both(rows: slice, tiles: RowTiles) -> tuple[Array, Array]:
         n = rows.stop - rows.start

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from mercer._base.config import with_parameters
 from mercer._base.linalg import evenly, unit_size
 from mercer._base.machine import lapack_threads, thread_map
 from mercer._base.numbers import fixed_rng
@@ -17,7 +18,7 @@ from mercer.kernels import Basis, Gaussian, Kernel, RadialKernel
 from mercer.model import Subspace
 from mercer.points import Vectors
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
-from mercer.preimage.nearest import SupportScores, mix, neighbors
+from mercer.preimage.nearest import mix, neighbors
 
 #: Support points used for the choice of width and penalty, and for the final regression.
 SAMPLE, LARGEST = 600, 4000
@@ -30,6 +31,7 @@ STEADY_FACTORS, STEADY = (0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0, 8.0), 2.0
 TOLERANCE = 1.05
 
 
+@with_parameters
 class Ridge(PreImageSolver):
     r"""Kernel ridge regression from scores to points, learnt on the support points.
 
@@ -87,22 +89,18 @@ class Ridge(PreImageSolver):
 
     requires: ClassVar[tuple[str, ...]] = ("coordinates",)
 
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        alpha: float | None = None,
-        *,
-        n_neighbors: int | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.alpha = alpha
-        self.n_neighbors = n_neighbors
+    kernel: Kernel | None = None
+    alpha: float | None = None
+    _: KW_ONLY
+    n_neighbors: int | None = None
 
     def init(self, subspace: Subspace) -> BoundPreImage:
         self.check_subspace(subspace)
         if self.alpha is not None and not self.alpha >= 0:
             raise KernelError(f"alpha={self.alpha} must not be negative; give a positive penalty.")
-        Z, S = _training_pairs(subspace)
+        S = evenly(subspace.support, LARGEST)
+        # In float64: a regression this ill-posed needs the digits.
+        Z, S = (part.astype(np.float64) for part in (subspace.scores(S), S))
         return _BoundRidge.of(Z, S, *self._choose(Z, S))
 
     def _choose(self, Z: Array, S: Array) -> tuple[Kernel, float]:
@@ -163,25 +161,11 @@ class _BoundRidge(BoundPreImage):
         # One column more: the sum of similarities, without which there is nothing to regress on.
         weights = np.column_stack([self.weights, np.ones(len(self.weights))])
         products = self.basis.matmat(check_codes(Z).astype(np.float64), weights)
-        points, similar = (
-            (products[:, :-1] + self.mean).astype(Z.dtype, copy=False),
-            products[:, -1],
-        )
+        points = (products[:, :-1] + self.mean).astype(Z.dtype, copy=False)
         known = np.isfinite(points).all(axis=1)
-        points = np.where(known[:, None], points, self.mean.astype(Z.dtype))
         if isinstance(self.basis.kernel, RadialKernel):
-            known &= similar > np.finfo(np.float64).eps
-        return PreImages.direct(points, known)
-
-
-def _training_pairs(subspace: Subspace) -> tuple[Array, Array]:
-    """Scores and points to learn from, in float64: a regression this ill-posed needs the digits."""
-    S = evenly(subspace.support, LARGEST)
-    if len(S) == subspace.n_support:
-        Z = SupportScores(subspace).scores
-    else:
-        Z = subspace.scores(S)
-    return Z.astype(np.float64), S.astype(np.float64)
+            known &= products[:, -1] > np.finfo(np.float64).eps
+        return PreImages.direct(np.where(known[:, None], points, self.mean.astype(Z.dtype)), known)
 
 
 def _draws(Z: Array, S: Array, rows: Array, n_neighbors: int) -> tuple[Array, Array]:

@@ -11,7 +11,7 @@ al. 2023). Nothing is permuted or fitted again: it is one pass over the rows.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import Any
 
@@ -86,10 +86,10 @@ class Relevance:
 
     def describe(self, most: int = 5) -> list[str]:
         """A line for each of the first components: its strongest variables and their shares."""
-        own = self.unit == "correlation"  # is a share of the variance as it is
-        total = np.ones((1, 1)) if own else self.components.sum(axis=1, keepdims=True)
+        # A squared correlation is a share of the variance as it is.
+        shares = self.components if self.unit == "correlation" else _shares(self.components)
         lines = []
-        for k, row in enumerate((self.components / total.clip(min=1e-300))[:most]):
+        for k, row in enumerate(shares[:most]):
             best = row.argsort()[::-1][:most]
             text = ", ".join(f"{self.names[j]} {row[j]:.0%}" for j in best)
             lines.append(f"component {k}: {text}")
@@ -112,9 +112,7 @@ def membership(groups: Sequence[Any], d: int) -> tuple[tuple[str, ...], Array]:
     """The names in ``groups`` in order, and which of d variables belongs to which, (d, names)."""
     labels = [str(name) for name in groups]
     if len(labels) != d:
-        raise DataError(
-            f"groups has {len(labels)} names for {d} variables; give one for each variable."
-        )
+        raise DataError(f"groups has {len(labels)} names for {d} variables; give one for each.")
     names = tuple(dict.fromkeys(labels))
     return names, np.array([[name == own for name in names] for own in labels], dtype=float)
 
@@ -157,20 +155,15 @@ def measure_relevance(
     """
     numbers.check_choice("unit", unit, UNITS)
     require_variables(subspace, "matter")
-    points, support = as_points(X), as_points(subspace.points)
+    points, middle = as_points(X), as_points(subspace.points).middle()
     share = 1.0 if max_rows is None or len(points) <= max_rows else max_rows / len(points)
-    if unit == "correlation":
-        return _correlated(_Together(subspace, support.middle(), weight, share), points, names)
-    work = _Pass(subspace, support.middle(), weight, share)
-    sums: _Sums = summed(work, points, max(TASK, work._step()), "relevance")
-    _require_weight(sums.looked_at)
-    mean = sums.linear / sums.weight
-    variance = np.maximum(sums.square / sums.weight - mean**2, 0)
-    scale = (1.0 if unit == "raw" else variance) / sums.looked_at
-    components, error = sums.slopes * scale, sums.error * scale
-    if unit == "share":
-        components, error = _shares(components), _shares(error)
-    variances = sums.scores / sums.looked_at
+    measure = _correlations if unit == "correlation" else _slopes
+    work = partial(measure, subspace, middle, weight, share)
+    sums: _Sums = summed(work, points, max(TASK, _step(subspace, share)), "relevance")
+    if sums.looked_at <= 0:
+        raise DataError("the rows that were looked at have no weight; give max_rows=None.")
+    effects = _squared_correlations(sums) if unit == "correlation" else _squared_slopes(sums, unit)
+    components, error, variances = effects[:-1], effects[-1], sums.scores / sums.looked_at
     overall, shown = _shares(variances) @ components, _shown(names, len(error))
     return Relevance(components, overall, error, variances, shown, unit, sums.count)
 
@@ -179,16 +172,17 @@ def measure_relevance(
 def sensitivity(subspace: Subspace, X: Array) -> Array:
     """``J[a, k, j]``: the derivative of score k by variable j at each row of X, (n, q, d)."""
     require_variables(subspace, "matter")
-    step = _rows_at_once(subspace)
-    return jacobians(subspace.kernel, as_points(X), subspace.support, subspace.coef, step)
+    rows, support = as_points(X), subspace.support
+    return jacobians(subspace.kernel, rows, support, subspace.coef, _step(subspace))
 
 
 def jacobians(kernel: Kernel, X: Points, support: Rows, coef: Array, step: int) -> Array:
     """Derivatives of ``coefᵀ k(S, x)`` at each point, so many at a time, (n, q, d)."""
-    parts = thread_map(
-        lambda rows: jacobian(kernel, X.take(rows).to_dense(), support, coef), blocks(len(X), step)
-    )
-    return np.concatenate(parts)
+
+    def one(rows: slice) -> Array:
+        return jacobian(kernel, X.take(rows).to_dense(), support, coef)
+
+    return np.concatenate(thread_map(one, blocks(len(X), step)))
 
 
 def support_rows(subspace: Subspace, most: int = SUPPORT_ROWS) -> tuple[Any, Array | None]:
@@ -214,7 +208,7 @@ def support_weight(subspace: Subspace) -> Array | None:
 
 @dataclass(frozen=True)
 class _Sums(linalg.Sums):
-    """Weighted sums: of 1, x and x² over all rows; of 1, z², J² and (½∇r)² where looked at."""
+    """Weighted sums: of 1, v and v² over all rows; of z² and the effects where looked at."""
 
     weight: float
     linear: Array
@@ -222,102 +216,67 @@ class _Sums(linalg.Sums):
     count: int
     looked_at: float
     scores: Array
-    slopes: Array
-    error: Array
+    effects: Array  #: (q + 1, d), of each component and of the error
 
 
-@dataclass(frozen=True)
-class _Pass:
-    """The sums over a block of rows; unlike a closure it can be sent to workers."""
-
-    subspace: Subspace
-    middle: Array
-    weight: Array | None
-    share: float
-
-    def __call__(self, rows: slice, block: Points | Array) -> _Sums:
-        S = self.subspace
-        points = S.kernel.points(block).cast(S.coef.dtype)
-        parts = (
-            self._sums(slice(rows.start + part.start, rows.start + part.stop), points.take(part))
-            for part in blocks(len(points), self._step()) or [slice(0, 0)]
-        )
-        return reduce(add, parts)
-
-    def _step(self) -> int:
-        """Rows of which as many are looked at as fit into memory."""
-        return int(_rows_at_once(self.subspace) / self.share)
-
-    def _sums(self, rows: slice, points: Points) -> _Sums:
-        S = self.subspace
-        X = points.to_dense()  # a q-th of its own derivatives
-        w = np.ones(len(X)) if self.weight is None else self.weight[rows]
-        shifted = X - self.middle  # float64, and around the middle no digits cancel
-        whole = (float(w.sum()), w @ shifted, w @ shifted**2)
-        kept = _even_sample(rows, self.share)
-        X, w = X[kept], w[kept]
-        Z = S.scores(X)
-        J = jacobian(S.kernel, X, S.support, np.column_stack([S.coef, S.mean]))
-        # r = k(x,x) - 2 cᵀk(S,x) + const - |z|², and J[:, -1] is the gradient of cᵀk(S,x)
-        J, Jc = J[:, :-1], J[:, -1]
-        half = S.kernel.diag_gradient(X) / 2 - Jc - np.einsum("ak,akj->aj", Z, J)
-        return _Sums(
-            *whole,
-            len(X),
-            float(w.sum()),
-            w @ Z.astype(np.float64) ** 2,
-            np.einsum("a,akj->kj", w, np.square(J, out=J), dtype=np.float64),
-            w @ half.astype(np.float64) ** 2,
-        )
+# Unlike closures, parts of functions can be sent to workers.
 
 
-@dataclass(frozen=True)
-class _Moments(linalg.Sums):
-    """Weighted sums where looked at of 1, v, v², y xᵀ: v = (x, y), y are scores and error."""
-
-    count: int
-    weight: float
-    linear: Array
-    square: Array
-    products: Array
-
-
-@dataclass(frozen=True)
-class _Together:
-    """The sums over a block of rows."""
-
-    subspace: Subspace
-    middle: Array
-    weight: Array | None
-    share: float
-
-    def __call__(self, rows: slice, block: Points | Array) -> _Moments:
-        S, d = self.subspace, len(self.middle)
-        kept = np.arange(len(block))[_even_sample(rows, self.share)]
-        points = S.kernel.points(block).cast(S.coef.dtype).take(kept)
-        w = np.ones(len(kept)) if self.weight is None else self.weight[rows][kept]
-        V = np.column_stack([points.to_dense() - self.middle, *S.scores_and_residual(points)])
-        return _Moments(len(V), w.sum(), w @ V, w @ V**2, (w[:, None] * V[:, d:]).T @ V[:, :d])
+def _slopes(
+    S: Subspace, middle: Array, weight: Array | None, share: float, rows: slice, block: Any
+) -> _Sums:
+    """The sums over a block, with the effects J² and (½∇r)²; v are its variables."""
+    points = S.kernel.points(block).cast(S.coef.dtype)
+    w = np.ones(len(points)) if weight is None else weight[rows]
+    some = _even_sample(rows, share)
+    parts = (
+        _slopes_of_part(S, middle, points.take(part).to_dense(), w[part], some[part])
+        for part in blocks(len(points), _step(S, share)) or [slice(0, 0)]
+    )
+    return reduce(add, parts)
 
 
-def _correlated(work: _Together, points: Points, names: Sequence[Any] | None) -> Relevance:
-    """Squared correlations of every score, and of the error, with every variable."""
-    sums: _Moments = summed(work, points, TASK, "relevance")
-    _require_weight(sums.weight)
-    d, mean, square = len(work.middle), sums.linear / sums.weight, sums.square / sums.weight
-    (x, y), variance = np.split(mean, [d]), square - mean**2
-    covariance = sums.products / sums.weight - np.outer(y, x)
+def _slopes_of_part(S: Subspace, middle: Array, X: Array, w: Array, some: Array) -> _Sums:
+    shifted = X - middle  # float64, and around the middle no digits cancel
+    whole = (w.sum(), w @ shifted, w @ shifted**2)
+    X, w = X[some], w[some]
+    Z = S.scores(X)
+    J = jacobian(S.kernel, X, S.support, np.column_stack([S.coef, S.mean]))
+    # r = k(x,x) - 2 cᵀk(S,x) + const - |z|², and J[:, -1] is the gradient of cᵀk(S,x)
+    J[:, -1] = S.kernel.diag_gradient(X) / 2 - J[:, -1] - np.einsum("ak,akj->aj", Z, J[:, :-1])
+    effects = np.einsum("a,akj->kj", w, np.square(J, out=J), dtype=np.float64)
+    return _Sums(*whole, len(X), w.sum(), w @ Z.astype(np.float64) ** 2, effects)
+
+
+def _squared_slopes(sums: _Sums, unit: str) -> Array:
+    effects = sums.effects / sums.looked_at
+    if unit != "raw":
+        mean = sums.linear / sums.weight
+        effects *= np.maximum(sums.square / sums.weight - mean**2, 0)
+    return _shares(effects) if unit == "share" else effects
+
+
+def _correlations(
+    S: Subspace, middle: Array, weight: Array | None, share: float, rows: slice, block: Any
+) -> _Sums:
+    """The sums over a block, all where looked at; v are variables, scores and error."""
+    kept = np.flatnonzero(_even_sample(rows, share))
+    points = S.kernel.points(block).cast(S.coef.dtype).take(kept)
+    w = np.ones(len(kept)) if weight is None else weight[rows][kept]
+    V = np.column_stack([points.to_dense() - middle, *S.scores_and_residual(points)])
+    d, total, square = len(middle), w.sum(), w @ V**2
+    products = (w[:, None] * V[:, d:]).T @ V[:, :d]
+    return _Sums(total, w @ V, square, len(V), total, square[d:-1], products)
+
+
+def _squared_correlations(sums: _Sums) -> Array:
+    """Of every score, and of the error, with every variable."""
+    mean, square = sums.linear / sums.weight, sums.square / sums.weight
+    (x, y), variance = np.split(mean, [sums.effects.shape[1]]), square - mean**2
+    covariance = sums.effects / sums.weight - np.outer(y, x)
     # A variable that is constant, up to rounding, is correlated with nothing.
     known = np.where(variance > 1e-20 * square, variance, np.inf)
-    squared = covariance**2 / np.outer(known[d:], known[:d])
-    components, error, variances = squared[:-1], squared[-1], square[d:-1]
-    overall, shown = _shares(variances) @ components, _shown(names, d)
-    return Relevance(components, overall, error, variances, shown, "correlation", sums.count)
-
-
-def _require_weight(looked_at: float) -> None:
-    if looked_at <= 0:
-        raise DataError("the rows that were looked at have no weight; give max_rows=None.")
+    return np.asarray(covariance**2 / np.outer(known[len(x) :], known[: len(x)]))
 
 
 def summed(work: Callable[[slice, Any], Any], points: Points, step: int, stage: str) -> Any:
@@ -334,19 +293,20 @@ def summed(work: Callable[[slice, Any], Any], points: Points, step: int, stage: 
     return sums
 
 
-def _even_sample(rows: slice, share: float) -> Any:
-    """A sample of rows by their indices alone: multiples of the golden ratio are spread evenly."""
-    if share >= 1:
-        return slice(None)
+def _even_sample(rows: slice, share: float) -> Array:
+    """Whether rows are in a sample, by their indices alone.
+
+    Multiples of the golden ratio are spread evenly.
+    """
     turn = np.arange(rows.start, rows.stop, dtype=np.uint64) * np.uint64(2654435769)
-    return np.flatnonzero(turn % np.uint64(1 << 32) < share * (1 << 32))
+    return turn % np.uint64(1 << 32) < share * (1 << 32)
 
 
-def _rows_at_once(subspace: Subspace) -> int:
-    """The number of rows whose derivatives fit into memory together."""
+def _step(subspace: Subspace, share: float = 1.0) -> int:
+    """Rows of which as many are looked at as have derivatives that fit into memory together."""
     width = (subspace.n_components + 1) * subspace.points.width
     least = 1 if subspace.points.is_sparse else 16
-    return int(min(512, max(least, ENTRIES // width)))
+    return int(min(512, max(least, ENTRIES // width)) / share)
 
 
 def _shown(names: Sequence[Any] | None, d: int) -> tuple[str, ...]:
@@ -437,10 +397,10 @@ def permutation(
     numbers.check_count("repeats", repeats)
     rng = numbers.make_rng(random_state)
     rows = np.array(X, dtype=subspace.coef.dtype, order="C")
-    if rows.ndim != 2 or rows.shape[1] != subspace.support.shape[1]:
-        both = f"X has shape {rows.shape}, and the model {subspace.support.shape[1]} variables"
+    d = subspace.points.width
+    if rows.ndim != 2 or rows.shape[1] != d:
+        both = f"X has shape {rows.shape}, and the model {d} variables"
         raise DataError(f"{both}; give the rows of the fit.")
-    d = rows.shape[1]
     # Unfitted, with the kernel that the model has found, and a seed of its own.
     again, share = numbers.seeded_copy(model, 0), explained_share(subspace, rows)
     if "kernel" in again.get_params(deep=False):

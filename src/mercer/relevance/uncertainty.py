@@ -18,6 +18,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy.linalg import block_diag
 from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtri
 
@@ -108,38 +109,27 @@ class Directions:
 
 @dataclass(frozen=True)
 class GroupSums(linalg.Sums):
-    """Weighted sums over rows in r directions, for each of G groups and for all."""
+    """Weighted sums over rows with coordinates z, (r,), and squared distances t to the mean."""
 
-    weight: Array  #: (G,)        Σ w
-    linear: Array  #: (G, r)      Σ w z
-    square: Array  #: (G, r, r)   Σ w z zᵀ
-    total: Array  #: (G,)         Σ w t, with t the squared distance to the mean
-    spread: float  #: Σ w²
-    fourth: Array  #: (r, r)      Σ w² z_k² z_l²
-    cross: Array  #: (r,)         Σ w² z_k² t
-    second: Array  #: (r,)        Σ w² z_k²
-    totals: Array  #: (2,)        Σ w² t and Σ w² t²
+    moments: Array  #: (G, r + 1, r + 1), Σ w u uᵀ over each of G groups, with u = (z, 1)
+    total: float  #: Σ w t
+    fourth: Array  #: (r + 2, r + 2), Σ w² v vᵀ, with v = (z², t, 1)
 
     @classmethod
     def of(cls, Z: Array, t: Array, w: Array, group: Array, groups: int) -> GroupSums:
         """Of rows with coordinates Z, squared distances t, weights w and group numbers."""
-        order = np.argsort(group, kind="stable")
+        order, one = np.argsort(group, kind="stable"), np.ones(len(Z))
         edges = np.searchsorted(group[order], np.arange(groups + 1))
-        rows, wz = Z[order], (w[:, None] * Z)[order]
-        square = np.stack([wz[a:b].T @ rows[a:b] for a, b in pairwise(edges)])
-        linear = np.stack([wz[a:b].sum(axis=0) for a, b in pairwise(edges)])
-        squares, w2 = Z**2, w**2
-        return cls(
-            np.bincount(group, w, groups),
-            linear,
-            square,
-            np.bincount(group, w * t, groups),
-            float(w2.sum()),
-            (w2[:, None] * squares).T @ squares,
-            (w2 * t) @ squares,
-            w2 @ squares,
-            np.array([w2 @ t, w2 @ t**2]),
-        )
+        U = np.column_stack([Z, one])
+        weighted, U = (w[:, None] * U)[order], U[order]
+        moments = np.stack([weighted[a:b].T @ U[a:b] for a, b in pairwise(edges)])
+        V = w[:, None] * np.column_stack([Z**2, t, one])
+        return cls(moments, float(w @ t), V.T @ V)
+
+    @property
+    def weight(self) -> float:
+        """Of all rows."""
+        return float(self.moments[:, -1, -1].sum())
 
     def turned(self, axes: Array) -> GroupSums:
         """The sums in other axes of the same space; fourth moments only of axes that have moved.
@@ -147,17 +137,16 @@ class GroupSums(linalg.Sums):
         The axes come from many rows already, so that what is left to turn is tiny, except between
         directions of one variance, where these moments hardly differ.
         """
-        square = np.einsum("grs,ri,sj->gij", self.square, axes, axes, optimize=True)
-        return replace(self, linear=self.linear @ axes, square=square)
+        turn = block_diag(axes, [[1.0]])
+        moments = np.einsum("grs,ri,sj->gij", self.moments, turn, turn, optimize=True)
+        return replace(self, moments=moments)
 
     def covariances(self, shares: Array, center: bool) -> Array:
         """Covariance matrices with the groups weighted by each row of ``shares``, (b, r, r)."""
-        weight = (shares @ self.weight)[:, None]
-        C: Array = np.tensordot(shares, self.square, axes=1) / weight[:, :, None]
-        if center:
-            mean = shares @ self.linear / weight
-            C -= mean[:, :, None] * mean[:, None, :]
-        return C
+        moments = np.tensordot(shares, self.moments, axes=1)
+        moments /= moments[:, -1:, -1:]
+        C, mean = moments[:, :-1, :-1], moments[:, :-1, -1]
+        return C - mean[:, :, None] * mean[:, None, :] if center else C
 
 
 #: Replicates that relevance is measured on.
@@ -255,9 +244,8 @@ class Uncertainty:
     @property
     def neighbours(self) -> list[tuple[int, ...]]:
         """For each component those, counted from 0, into which a tenth or more of it turns."""
-        q = len(self.angle)
-        away = self.mixing[:, :q] * (1 - np.eye(q))
-        return [tuple(int(i) for i in np.flatnonzero(row >= 0.1)) for row in away]
+        away = self.mixing[:, : len(self.angle)] * (1 - np.eye(len(self.angle)))
+        return [tuple(np.flatnonzero(row >= 0.1).tolist()) for row in away]
 
     @property
     def noise(self) -> Array:
@@ -267,21 +255,20 @@ class Uncertainty:
     @property
     def advice(self) -> list[str]:
         """In words: which components are stable, which mix, and which are noise."""
-        q, level, noise = len(self.angle), f"{self.level:.0%}", np.flatnonzero(self.noise)
-        turn = f"in {level} of samples of {self.n_rows:,} rows they turn by less than 45 degrees."
-        stable = f"{self.n_stable} of {q} components are stable: {turn}"
-        mixing = [
-            f"Components {listed(group)} are not distinguishable from each other: their variances "
-            "are close, and sampling turns them into each other. Interpret them as one."
-            for group in self._mixing_groups()
-        ]
-        lines = [stable, *mixing]
+        q, noise = len(self.angle), np.flatnonzero(self.noise)
+        samples = f"{self.level:.0%} of samples of {self.n_rows:,} rows"
+        turn = f"in {samples} they turn by less than 45 degrees."
+        lines = [f"{self.n_stable} of {q} components are stable: {turn}"]
+        for group in self._mixing_groups():
+            alike = f"Components {listed(group)} are not distinguishable from each other"
+            why = "their variances are close, and sampling turns them into each other"
+            lines.append(f"{alike}: {why}. Interpret them as one.")
         if noise.size:
-            some = f"{'Components' if noise.size > 1 else 'Component'} {listed(noise)}"
+            some = f"Component{'s' * (noise.size > 1)} {listed(noise)}"
             why = "sampling replaces most of it by directions that the model has left out."
             lines.append(f"{some} cannot be distinguished from noise: {why}")
-        together = f"All {q} together turn by at most {self.subspace_angle:.0f} degrees ({level})."
-        return [*lines, together]
+        angle = f"{self.subspace_angle:.0f} degrees ({self.level:.0%})"
+        return [*lines, f"All {q} together turn by at most {angle}."]
 
     def _mixing_groups(self) -> list[Array]:
         """Components that turn into each other, joined; stable ones and noise left out."""
@@ -346,9 +333,8 @@ def _dense_rows(points: Points, components: int) -> Array:
     entries = len(points) * components * points.width
     if points.is_sparse and entries > MOST_ENTRIES:
         raise DataError(
-            f"intervals of relevance need the derivatives of {components} components by all "
-            f"{points.width} variables at {len(points)} rows, {entries * 8 >> 20} MB; fit fewer "
-            "components or variables (max_features of the vectorizer), or use relevance() alone."
+            f"derivatives of {components} components by {points.width} variables at {len(points)} "
+            f"rows take {entries * 8 >> 20} MB; fit fewer of either, or use relevance() alone."
         )
     return np.asarray(points.to_dense())
 
@@ -389,24 +375,20 @@ def measure_uncertainty(
     array([ True, False, False])
     """
     require_variables(subspace, "matter")
-    if not 0 < level < 1:
-        raise DataError(f"level={level!r} must lie between 0 and 1; 0.95 is usual.")
-    if len(X) < 8:
-        raise DataError(f"{len(X)} rows say nothing about their own spread; give at least 8.")
-    rng = numbers.fixed_rng(seed)
+    numbers.check_rate("level", level, 0.95)
+    if (n := len(X)) < 8:
+        raise DataError(f"{n} rows say nothing about their own spread; give at least 8.")
+    rng, points = numbers.fixed_rng(seed), as_points(X)
     subspace = subspace.leading(COMPONENTS)
-    q, groups = subspace.n_components, min(GROUPS, len(X))
-    group = rng.permutation(len(X)).astype(np.int32) % groups
-    index = np.sort(rng.permutation(len(X))[:SAMPLE])
-    w = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=np.float64)
-    points = as_points(X)
+    q, center = subspace.n_components, bool(np.any(subspace.mean))
+    groups = min(GROUPS, n)
+    group = rng.permutation(n).astype(np.int32) % groups
+    index = np.sort(rng.permutation(n)[:SAMPLE])
+    w = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
     rows = points.take(index).cast(subspace.coef.dtype)
-    r = min(4 * q, q + 64)
-    directions = Directions.of(subspace, rows, w[index], r, rng)
-    sums: GroupSums = summed(
-        partial(directions.sums, w, group, groups), points, 4 * TASK, "uncertainty"
-    )
-    center = bool(np.any(subspace.mean))
+    directions = Directions.of(subspace, rows, w[index], min(4 * q, q + 64), rng)
+    work = partial(directions.sums, w, group, groups)
+    sums: GroupSums = summed(work, points, 4 * TASK, "uncertainty")
     lam, axes = _decreasing(sums.covariances(np.ones((1, groups)), center))
     sums = sums.turned(axes[0])
     eigenvalues, shares = _intervals(lam[0], sums, q, level)
@@ -417,38 +399,40 @@ def measure_uncertainty(
     largest = np.degrees(np.arccos(np.clip(inside, 0, 1)))
     kept = rng.permutation(len(rows))[:512]
     # The rows at hand stand for all: their weights vary as those of all rows would.
-    damped = 1 + (draws - 1) * np.sqrt(min(1.0, len(kept) / len(X)))
+    damped = 1 + (draws - 1) * np.sqrt(min(1.0, len(kept) / n))
     own = w[index][kept]
     drawn = own * damped[:, group[index][kept]]
     resamples = _Resamples(directions.turned(axes[0]), turns, rows.take(kept), own, drawn)
     return Uncertainty(
-        eigenvalues.times(float(sums.weight.sum())),
+        eigenvalues.times(sums.weight),
         shares,
         angles.mean(axis=0),
         np.quantile(angles, level, axis=0),
         (turns**2).mean(axis=0).T,
         float(np.quantile(largest, level)),
         level,
-        len(X),
+        n,
         resamples,
     )
 
 
 def _intervals(lam: Array, sums: GroupSums, q: int, level: float) -> tuple[Interval, Interval]:
     """Of the q leading variances, and of their shares of the total."""
-    weight = float(sums.weight.sum())
-    trace = float(sums.total.sum()) / weight
-    lam = np.maximum(lam, np.finfo(float).tiny)
+    weight, r = sums.weight, len(lam)
+    trace = sums.total / weight
+    tiny = np.finfo(float).tiny
+    lam = np.maximum(lam, tiny)
     top = lam[:q]
-    fourth = np.diagonal(sums.fourth)[:q] / top**2
+    fourth, (cross, second) = sums.fourth[:r, :q], sums.fourth[r:, :q]
     # Var(mean of z²/λ - 1), and of z²/λ - t/trace, with weights
-    own = fourth - 2 * sums.second[:q] / top + sums.spread
-    share = fourth - 2 * sums.cross[:q] / top / trace + sums.totals[1] / trace**2
+    square = np.diagonal(fourth) / top**2
+    own = square - 2 * second / top + sums.fourth[-1, -1]
+    share = square - 2 * cross / top / trace + sums.fourth[r, r] / trace**2
     gaps = top - lam[:, None]
     np.fill_diagonal(gaps, np.inf)
-    gaps = np.where(np.abs(gaps) < np.finfo(float).tiny, np.finfo(float).tiny, gaps)
-    beyond = sums.cross[:q] - sums.fourth[:, :q].sum(axis=0)  # directions with λ near 0
-    push = (sums.fourth[:, :q] / gaps).sum(axis=0) + beyond / top
+    gaps = np.where(np.abs(gaps) < tiny, tiny, gaps)
+    beyond = cross - fourth.sum(axis=0)  # directions with λ near 0
+    push = (fourth / gaps).sum(axis=0) + beyond / top
     z = float(ndtri((1 + level) / 2))
 
     def interval(estimate: Array, variance: Array) -> Interval:

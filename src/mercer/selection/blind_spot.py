@@ -13,17 +13,16 @@ kind. A model that keeps what it is given keeps the draw, and is found out.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property, partial
 
 import numpy as np
 
 from mercer._base.numbers import counted, fixed_rng
 from mercer._base.types import Array, Estimator
-from mercer.exceptions import DataError, Remedy
+from mercer.exceptions import DataError
 from mercer.preimage import Shrunk, as_preimage
 from mercer.robust.impute import MOST_COLUMNS, Imputer, fit_gaussian, impute
-from mercer.selection.noise_level import NoiseLevel, UnseenNoiseError, as_large_as_seen
-from mercer.selection.search import CACHED, Errors, Trial, fit_quietly
+from mercer.selection.noise_level import GIVE, NoiseLevel, UnseenNoiseError, as_large_as_seen
+from mercer.selection.search import fit_quietly, fitted
 
 #: How often entries are hidden, and the share of them.
 TRIALS, HIDDEN = 3, 0.1
@@ -39,95 +38,61 @@ SOURCE = "of any kind, chosen by entries that were hidden and filled in from oth
 
 
 @dataclass(frozen=True)
-class Hidden:
-    """Rows of which some entries were drawn anew, and which."""
+class BlindSpots:
+    """Noisy rows, of which some entries were drawn anew, and which."""
 
+    X: Array
     rows: Array
     where: Array  # (n, d) bool, as many in each row
     #: Models by kernel and number of components, which all ways back share.
-    fits: dict[tuple[str, int], Estimator] = field(default_factory=dict)
+    fits: dict[tuple[str, int, None], Estimator] = field(default_factory=dict)
 
-    def filled(self, candidate: Estimator, q: int) -> Array:
-        """The rows, with what the candidate makes of the entries that were drawn."""
-        model, solver = self._fitted(candidate), as_preimage(candidate.preimage)
+    @classmethod
+    def of(cls, X: Array) -> list[BlindSpots]:
+        """One version of the rows for each trial, drawn with a fixed seed."""
+        n, d = X.shape
+        if not FEWEST_COLUMNS <= d <= MOST_COLUMNS or n < FEWEST_ROWS:
+            few = f"{counted(n, 'row')} with {counted(d, 'column')} do not say what to fill in"
+            takes = f"{FEWEST_ROWS} rows and {FEWEST_COLUMNS} to {MOST_COLUMNS} columns"
+            raise DataError(f"{few}, which takes {takes}; " + GIVE)
+        versions = []
+        for s in range(TRIALS):
+            rng = fixed_rng([s, TRIALS])
+            where = rng.random(X.shape).argsort(axis=1) < max(1, round(HIDDEN * d))
+            holes = np.where(where, np.nan, X)
+            rows = fit_gaussian(holes).draw(holes, rng)
+            versions.append(cls(X, rows.astype(X.dtype), where))
+        return versions
+
+    def errors(self, candidate: Estimator, q: int, _: bool) -> Array:
+        """Those of the rows, squared, if hidden entries are as all the others."""
+        return np.asarray(self.missed(candidate, q).sum(axis=1) / self.where[0].mean())
+
+    def missed(self, candidate: Estimator, q: int) -> Array:
+        """Squared differences of hidden entries from what the candidate fills in, (n, d)."""
+        model = fitted(self.fits, candidate, None, lambda: fit_quietly(candidate, self.rows))
+        solver = as_preimage(candidate.preimage)
         subspace = model.subspace_.leading(min(q, model.subspace_.n_components))
         factors = solver.shrinkage(model.explained_variance_[: subspace.n_components])
         plain = solver.preimage if isinstance(solver, Shrunk) else solver
         holes = np.where(self.where, np.nan, self.rows)
-        return np.asarray(impute(subspace, holes, plain, self.rows, LIMITS, factors).points)
-
-    def _fitted(self, candidate: Estimator) -> Estimator:
-        kernel, most = repr(candidate.kernel), int(candidate.n_components)
-        for (other, count), model in self.fits.items():
-            if other == kernel and count >= most:
-                return model
-        if len(self.fits) >= CACHED:
-            self.fits.pop(next(iter(self.fits)))
-        self.fits[kernel, most] = fit_quietly(candidate, self.rows)
-        return self.fits[kernel, most]
+        filled = impute(subspace, holes, plain, self.rows, LIMITS, factors).points
+        return np.where(self.where, (filled - self.X) ** 2, 0)
 
 
-@dataclass(frozen=True)
-class BlindSpots:
-    """Noisy rows, and versions of them with hidden entries."""
+def level_of(versions: list[BlindSpots], candidate: Estimator, q: int) -> NoiseLevel:
+    """What the candidate leaves of hidden entries, as large as the rows show noise to be.
 
-    X: Array
-
-    def __post_init__(self) -> None:
-        n, d = self.X.shape
-        if not FEWEST_COLUMNS <= d <= MOST_COLUMNS or n < FEWEST_ROWS:
-            raise DataError(
-                f"{counted(n, 'row')} with {counted(d, 'column')} do not show what can be filled "
-                f"in, which takes {FEWEST_ROWS} rows and {FEWEST_COLUMNS} to {MOST_COLUMNS} "
-                "columns; "
-                + Remedy("give noise=, its standard deviation.", shell="give it by --noise.")
-            )
-
-    @cached_property
-    def hidden(self) -> list[Hidden]:
-        """One version for each trial, drawn with a fixed seed."""
-        trials = []
-        for s in range(TRIALS):
-            rng = fixed_rng([s, TRIALS])
-            order = rng.random(self.X.shape).argsort(axis=1)
-            where = order < max(1, round(HIDDEN * self.X.shape[1]))
-            holes = np.where(where, np.nan, self.X)
-            rows = fit_gaussian(holes).draw(holes, rng)
-            trials.append(Hidden(rows.astype(self.X.dtype), where))
-        return trials
-
-    @property
-    def trials(self) -> list[Trial]:
-        """One for each time that entries were hidden."""
-        return [partial(self._errors, hidden) for hidden in self.hidden]
-
-    def _errors(self, hidden: Hidden, candidate: Estimator) -> Errors:
-        def errors(q: int, _: bool) -> Array:
-            missed = hidden.filled(candidate, q) - self.X
-            share = hidden.where[0].mean()
-            return np.asarray(np.where(hidden.where, missed**2, 0).sum(axis=1) / share)
-
-        return errors
-
-    def level(self, candidate: Estimator, q: int) -> NoiseLevel:
-        """What the candidate leaves of hidden entries, as large as the rows show noise to be.
-
-        It leaves noise, and what cannot be filled in: where nothing else shows the size, it is an
-        upper bound, and very uncertain.
-        """
-        total, number = np.zeros(self.X.shape[1]), np.zeros(self.X.shape[1])
-        for hidden in self.hidden:
-            missed = hidden.filled(candidate, q) - self.X
-            total += np.where(hidden.where, missed**2, 0).sum(axis=0)
-            number += hidden.where.sum(axis=0)
-        left = np.sqrt(total / np.maximum(number, 1))
-        if (left**2).sum() > MOST_LEFT * self.X.var(axis=0).sum():
-            raise UnseenNoiseError(
-                "columns do not predict each other, so that noise cannot be told apart from the "
-                "rows themselves; "
-                + Remedy("give noise=, its standard deviation.", shell="give it by --noise.")
-            )
-        try:
-            return as_large_as_seen(self.X, left, SOURCE)
-        except UnseenNoiseError:
-            return NoiseLevel(left, f"at most, {SOURCE}", UNSURE)
+    It leaves noise, and what cannot be filled in: where nothing else shows the size, it is an
+    upper bound, and very uncertain.
+    """
+    X = versions[0].X
+    total = np.sum([version.missed(candidate, q).sum(axis=0) for version in versions], axis=0)
+    number = np.sum([version.where.sum(axis=0) for version in versions], axis=0)
+    left = np.sqrt(total / np.maximum(number, 1))
+    if (left**2).sum() > MOST_LEFT * X.var(axis=0).sum():
+        raise UnseenNoiseError("columns do not predict each other, and show no noise; " + GIVE)
+    try:
+        return as_large_as_seen(X, left, SOURCE)
+    except UnseenNoiseError:
+        return NoiseLevel(left, f"at most, {SOURCE}", UNSURE)

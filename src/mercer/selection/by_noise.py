@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from mercer._base.machine import blas_limited
 from mercer._base.numbers import fixed_rng
-from mercer._base.progress import announce
+from mercer._base.progress import announced
 from mercer._base.types import Array, Estimator, RowsLike
 from mercer.exceptions import DataError
 from mercer.kernels import Kernel
@@ -19,10 +19,11 @@ from mercer.selection.search import (
     Cells,
     Choice,
     Denoiser,
-    Errors,
     all_counts,
     fit_quietly,
+    fitted,
     kernels_around,
+    sample,
 )
 
 #: Up to so many rows there are five splits instead of three.
@@ -85,31 +86,31 @@ def choose_by_noise(
     if n_splits < 2:
         raise DataError(f"n_splits={n_splits}; give 2 or more.")
     if len(X) < 2 * n_splits:
-        raise DataError(
-            f"{len(X)} rows are too few for {n_splits} splits; give at least {2 * n_splits} rows."
-        )
-    if len(X) > max_rows:
-        X = X[np.sort(fixed_rng(0).choice(len(X), max_rows, replace=False))]
+        raise DataError(f"{len(X)} rows do not make {n_splits} splits; give {2 * n_splits} rows.")
+    X = sample(X, max_rows)
     from sklearn.model_selection import KFold  # brings in metrics and encoders
 
     splits = list(KFold(n_splits, shuffle=True, random_state=0).split(X))
-    most = len(splits[0][0]) - 1
-    tried = all_counts(most) if counts is None else sorted(counts)
+    tried = all_counts(len(splits[0][0]) - 1) if counts is None else sorted(counts)
     noise = typical_noise(X) if noise is None else noise
     candidates = kernels_around(estimator.kernel, X) if kernels is None else list(kernels)
     candidates = [kernel.resolve(X) for kernel in candidates]
     own = candidates[len(candidates) // 2]
+    denoisers: dict[tuple[str, int, int], Denoiser] = {}
 
-    def trial(s: int, candidate: Estimator) -> Errors:
+    def trial(s: int, candidate: Estimator, q: int, in_full: bool) -> Array:
         """Noise is added to the rows held out, and they are compared with before."""
-        train, test = (as_points(X[part]) for part in splits[s])
-        model = fit_quietly(candidate, train.for_user())
-        noisy = add_noise(test.rows, noise, fixed_rng(s))
-        denoised = Denoiser.of(model, noisy, match_noise)
-        return lambda q, in_full: denoised(q, in_full).squared_differences(test)
+        train, test = splits[s]
+        clean = as_points(X[test])
 
-    trials = [partial(trial, s) for s in range(n_splits)]
-    cells = Cells(estimator, trials, tried, candidates)
+        def denoiser() -> Denoiser:
+            model = fit_quietly(candidate, as_points(X[train]).for_user())
+            return Denoiser.of(model, add_noise(clean.rows, noise, fixed_rng(s)), match_noise)
+
+        denoised = fitted(denoisers, candidate, s, denoiser)(q, in_full)
+        return np.asarray(denoised.squared_differences(clean))
+
+    cells = Cells(estimator, [partial(trial, s) for s in range(n_splits)], tried, candidates)
     if exhaustive:
         cells.fill()
     else:
@@ -154,18 +155,16 @@ def choose_by_parallel_analysis(
     most = min(rule.max_components, len(X) - 1)
     rng = fixed_rng(0)
     table: list[tuple[Kernel, int, float]] = []
-    for i, kernel in enumerate(candidates):
-        announce("tune", i, len(candidates))
+    for kernel in announced("tune", candidates):
         model = clone(estimator).set_params(kernel=kernel.resolve(X), n_components=most)
         values = _padded_spectrum(fit_quietly(model, X), most)
         null = [
-            _padded_spectrum(fit_quietly(clone(model), rng.permuted(X, axis=0)), most)
+            _padded_spectrum(fit_quietly(model, rng.permuted(X, axis=0)), most)
             for _ in range(rule.n_permutations)
         ]
         excess = values - np.quantile(null, rule.quantile, axis=0)
         q = max(1, most if (excess > 0).all() else int((excess > 0).argmin()))
         table.append((kernel, q, float(excess[:q].sum() / len(X))))
-    announce("tune", len(candidates), len(candidates))
     kernel, q, energy = max(table, key=lambda row: row[2])
     return Choice(kernel, q, energy, table)
 

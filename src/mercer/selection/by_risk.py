@@ -16,14 +16,21 @@ import numpy as np
 from sklearn.base import clone
 
 from mercer._base.machine import blas_limited
-from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, Estimator
 from mercer.kernels import Kernel, Linear, RadialKernel
 from mercer.preimage import Shrunk, Smoother, as_preimage
-from mercer.selection.blind_spot import FEWEST_COLUMNS, BlindSpots
-from mercer.selection.noise_level import NoiseLevel, UnseenNoiseError, noise_of
+from mercer.selection.blind_spot import FEWEST_COLUMNS, BlindSpots, level_of
+from mercer.selection.noise_level import ANY_KIND, NoiseLevel, UnseenNoiseError, noise_of
 from mercer.selection.risk import POWERS, TRIALS, Probes, Risk
-from mercer.selection.search import Cells, Choice, Trial, all_counts, kernels_around
+from mercer.selection.search import (
+    Cells,
+    Choice,
+    Trial,
+    all_counts,
+    is_beyond,
+    kernels_around,
+    sample,
+)
 
 #: Other trials of what is chosen: the best of many was also the luckiest in those before.
 FINAL = 2
@@ -105,26 +112,32 @@ def choose_by_risk(
     >>> choice.risk.error < 0.75 * choice.risk.noise
     True
     """
-    some, more = _sample(X, max_rows), _sample(X, max(max_rows, COMPARED))
+    some, more = sample(X, max_rows), sample(X, max(max_rows, COMPARED))
     tried = all_counts(len(some) - 1) if counts is None else sorted(counts)
     candidates = kernels_around(estimator.kernel, X) if kernels is None else list(kernels)
     resolved = [kernel.resolve(X) for kernel in candidates]
     search = partial(_search, estimator, tried, resolved, len(some), grows=kernels is None)
     try:
-        level = noise_of(X, noise)
+        level = None if isinstance(noise, str) and noise == ANY_KIND else noise_of(X, noise)
     except UnseenNoiseError:
         if noise is not None or X.shape[1] < FEWEST_COLUMNS:
             raise
         level = None
-    if level is None or level.is_any_kind:
+    if level is None:
         return _by_blind_spots(search, more, some)
-    by_level = partial(_by_level, estimator, search, some)
-    ways, choice, left = by_level(level)
+
+    def at(level: NoiseLevel) -> tuple[list[Cells], NoisyChoice, float]:
+        """What was searched, the choice, and how far it moves a row, squared."""
+        probes = Probes.of(some, level)
+        ways = search(probes.trials(range(TRIALS)))
+        return ways, *_final(estimator, ways, probes, level, range(TRIALS, TRIALS + FINAL))
+
+    ways, choice, left = at(level)
     for _ in range(LOWERED):
         if choice.risk.error >= 0 or not level.uncertainty:
             break
         level = level.lowered(float(np.sqrt(left / (left - choice.risk.error))))
-        ways, choice, left = by_level(level)
+        ways, choice, left = at(level)
     if more is some:
         return choice
     probes, final = Probes.of(more, level), range(1 if more.size > FEW_NUMBERS else TRIALS)
@@ -133,61 +146,51 @@ def choose_by_risk(
     return _final(estimator, [cells], probes, level, final)[0]
 
 
-def _sample(X: Array, n: int) -> Array:
-    """The rows, or n of more."""
-    return X if len(X) <= n else X[np.sort(fixed_rng(0).choice(len(X), n, replace=False))]
-
-
-def _by_level(
-    estimator: Estimator,
-    search: Callable[[Sequence[Trial]], list[Cells]],
-    X: Array,
-    level: NoiseLevel,
-) -> tuple[list[Cells], NoisyChoice, float]:
-    """What was searched for noise of a level, the choice, and how far it moves a row, squared."""
-    probes = Probes.of(X, level)
-    ways = search(probes.trials(range(TRIALS)))
-    return ways, *_final(estimator, ways, probes, level, range(TRIALS, TRIALS + FINAL))
-
-
 def _final(
     estimator: Estimator, ways: list[Cells], probes: Probes, level: NoiseLevel, trials: range
 ) -> tuple[NoisyChoice, float]:
     """The best of what was searched, or linear PCA, estimated on all rows in trials of its own."""
-    probes, best = probes.on_all_rows(), min(ways, key=_value)
-    choice = best.choice()
-    cells = _again(best.estimator, probes.trials(trials), choice.kernel, choice.n_components)
+    probes, candidate = probes.on_all_rows(), _best(ways)
     linear = probes.linear()
-    if linear.min() < _value(cells):
+    least = float(linear.min())
+    risk, moved = probes.risk(candidate, trials, least, level)
+    if least < risk.error:
         power, place = np.unravel_index(linear.argmin(), linear.shape)
-        model = _shrinking(estimator, "auto", POWERS[power])
-        cells = _again(model, probes.trials(trials), Linear(), int(place) + 1)
-    risk = probes.risk(cells, float(linear.min()), level)
-    return _chosen(cells, ways, risk), probes.residual(cells)
+        candidate = _shrinking(estimator, "auto", POWERS[power])
+        candidate.set_params(kernel=Linear(), n_components=int(place) + 1)
+        risk, moved = probes.risk(candidate, trials, least, level)
+    return _chosen(candidate, ways, risk), moved
 
 
 def _by_blind_spots(
     search: Callable[[Sequence[Trial]], list[Cells]], X: Array, some: Array
 ) -> NoisyChoice:
     """The choice by hidden entries; what these leave is the level by which its error is said."""
-    spots = BlindSpots(some)
-    ways = search(spots.trials)
+    versions = BlindSpots.of(some)
+    trials = [version.errors for version in versions]
+    ways = search(trials)
     flat = [q for q in ways[0].counts if q < X.shape[1]]
     for way in list(ways):
-        ways.append(Cells(way.estimator, spots.trials, flat, [Linear()]))
+        ways.append(Cells(way.estimator, trials, flat, [Linear()]))
         ways[-1].fill()
+    candidate = _best(ways)
+    level = level_of(versions, candidate, candidate.n_components)
+    probes = Probes.of(X, level).on_all_rows()
+    risk, _ = probes.risk(candidate, range(FINAL), float(probes.linear().min()), level)
+    return _chosen(candidate, ways, risk)
+
+
+def _chosen(candidate: Estimator, ways: list[Cells], risk: Risk) -> NoisyChoice:
+    table = [row for way in ways for row in way.table()]
+    best = candidate.kernel, candidate.n_components, risk.error
+    return NoisyChoice(*best, table, candidate.preimage, risk)
+
+
+def _best(ways: list[Cells]) -> Estimator:
+    """The candidate of the least error among what was searched."""
     best = min(ways, key=_value)
     choice = best.choice()
-    kernel, q = choice.kernel, choice.n_components
-    level = spots.level(best.candidate(kernel, q), q)
-    probes = Probes.of(X, level).on_all_rows()
-    final_cells = _again(best.estimator, probes.trials(range(FINAL)), kernel, q)
-    return _chosen(final_cells, ways, probes.risk(final_cells, float(probes.linear().min()), level))
-
-
-def _chosen(cells: Cells, ways: list[Cells], risk: Risk) -> NoisyChoice:
-    table = [row for way in ways for row in way.table()]
-    return NoisyChoice(*cells.table()[0], table, cells.estimator.preimage, risk)
+    return best.candidate(choice.kernel, choice.n_components)
 
 
 def _value(cells: Cells) -> float:
@@ -249,27 +252,20 @@ def _smoothed(cells: Cells) -> list[Cells]:
     the rows with a probe on them, the difference says nothing (68.9 was taken for 39.1).
     """
     choice = cells.choice()
-    j = cells.counts.index(choice.n_components)
+    i, j = cells.kernels.index(choice.kernel), cells.counts.index(choice.n_components)
     model = clone(cells.estimator).set_params(preimage=Smoother(10, by="nearest"))
     other = Cells(model, cells.trials, cells.counts, [choice.kernel], levels=cells.levels)
-    if not other.is_close_to(cells.of_rows(choice.kernel, choice.n_components)[0], j):
+    other.look(0, [0], [j])
+    if is_beyond(other.errors[0, j, 0], cells.errors[i, j, 0]):
         return []
     other.fill(range(max(j - 1, 0), min(j + 2, len(cells.counts))))
     return [other]
 
 
-def _again(model: Estimator, trials: Sequence[Trial], kernel: Kernel, q: int) -> Cells:
-    """One candidate alone, in all trials."""
-    cells = Cells(model, trials, [q], [kernel])
-    cells.fill()
-    return cells
-
-
 def _on_more_rows(cells: Cells, probes: Probes, trials: Sequence[Trial], *, fixed: bool) -> Cells:
     """What was chosen on a sample, at more components and a narrower width, on more."""
     choice = cells.choice()
-    factors = (1.0,) if fixed else NARROWER
-    around = kernels_around(choice.kernel, probes.X[:2], factors)
+    around = kernels_around(choice.kernel, probes.X[:2], (1.0,) if fixed else NARROWER)
     j = cells.counts.index(choice.n_components)
     most = int(min(LEVELS[-1], len(probes.X) - 1))
     more = [choice.n_components * factor for factor in (2, 4)]

@@ -2,14 +2,14 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
-from mercer._base.config import Config
+from mercer._base.config import Config, with_parameters
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError, DenoisingWarning, Remedy
@@ -24,6 +24,7 @@ Noise = float | Callable[[Array, np.random.Generator], Array]
 EXCHANGED = 0.3
 
 
+@with_parameters
 class DenoisingScore(Config):
     """A scorer for ``GridSearchCV``: minus the error left after denoising rows with added noise.
 
@@ -55,12 +56,10 @@ class DenoisingScore(Config):
     32
     """
 
-    def __init__(
-        self, noise: Noise | None = None, *, match_noise: bool | str = "auto", random_state: int = 0
-    ) -> None:
-        self.noise = noise
-        self.match_noise = match_noise
-        self.random_state = random_state
+    noise: Noise | None = None
+    _: KW_ONLY
+    match_noise: bool | str = "auto"
+    random_state: int = 0
 
     def __call__(self, estimator: Estimator, X: RowsLike, y: Targets = None) -> float:  # noqa: ARG002
         """Minus the mean squared distance between rows and their denoised noisy versions."""
@@ -78,12 +77,13 @@ def typical_noise(X: RowsLike) -> float:
     """Half the standard deviation of the rows, the root mean square over their columns."""
     if as_points(X).is_sparse:
         return EXCHANGED
-    noise = 0.5 * float(np.sqrt(np.asarray(X, dtype=np.float64).var(axis=0).mean()))
+    return _half_deviation(np.asarray(X, dtype=np.float64).var(axis=0), len(X))
+
+
+def _half_deviation(variances: Array, n: int) -> float:
+    noise = 0.5 * float(np.sqrt(variances.mean()))
     if not noise > 0:
-        raise DataError(
-            f"half the standard deviation of {len(X)} row(s) that do not differ is zero; give "
-            "rows that differ, or " + Remedy("a level of noise.", shell="a level by --noise.")
-        )
+        raise DataError(f"the {n} row(s) do not differ; give rows that differ.")
     return noise
 
 
@@ -93,27 +93,18 @@ def add_noise(X: RowsLike, noise: Noise, rng: np.random.Generator) -> Any:
     Of sparse rows a share of the entries is exchanged for those of another row: noise in every
     column would leave no zeros.
     """
-    if as_points(X).is_sparse:
-        return _exchanged(X, noise, rng)
+    is_sparse = as_points(X).is_sparse
     if callable(noise):
-        return np.asarray(noise(X, rng))
-    if not isinstance(noise, Real) or not noise > 0:
-        raise DataError(
-            f"noise={noise!r} must be a number above zero; give the level that you expect"
-            + Remedy(".", shell=" by --noise.")
-        )
+        return SparseRows.of(noise(X.to_scipy(), rng)) if is_sparse else np.asarray(noise(X, rng))
+    is_level = isinstance(noise, Real) and noise > 0
+    if is_sparse and not (is_level and noise < 1):
+        raise DataError(f"noise={noise!r} of sparse rows must be a share between 0 and 1.")
+    if not is_level:
+        what = f"noise={noise!r} must be a number above zero; give the level that you expect"
+        raise DataError(what + Remedy(".", shell=" by --noise."))
+    if is_sparse:
+        return X.exchanged(float(noise), rng)
     return np.asarray(X + noise * rng.standard_normal(X.shape))
-
-
-def _exchanged(X: SparseRows, noise: Noise, rng: np.random.Generator) -> SparseRows:
-    if callable(noise):
-        return SparseRows.of(noise(X.to_scipy(), rng))
-    if not isinstance(noise, Real) or not 0 < noise < 1:
-        raise DataError(
-            f"noise={noise!r} of sparse rows is the share of entries that are exchanged; give a "
-            "number between 0 and 1, or a function of (rows, rng)."
-        )
-    return X.exchanged(float(noise), rng)
 
 
 def _like(X: RowsLike, rows: Any) -> RowsLike:
@@ -172,7 +163,13 @@ def assess(model: Estimator, table: Table) -> Assessment:
     >>> assess(model, Table(MemoryRows(X[500:600]))).noise_left < 1
     True
     """
-    noise, (n, d) = _typical_noise(table), table.rows.shape
+    from sklearn.preprocessing import StandardScaler  # brings in all encoders
+
+    scaler = StandardScaler()
+    for block in table.blocks():
+        scaler.partial_fit(np.asarray(block[:], dtype=np.float64))
+    n, d = table.rows.shape
+    noise = _half_deviation(scaler.var_, n)
     left = lost = distance = 0.0
     for i, block in enumerate(table.blocks()):
         rows = block[:]
@@ -194,17 +191,3 @@ def assess(model: Estimator, table: Table) -> Assessment:
 
 def _squares(difference: object) -> float:
     return float((np.asarray(difference) ** 2).sum(dtype=np.float64))
-
-
-def _typical_noise(table: Table) -> float:
-    """Half the standard deviation of all rows, from one pass over their blocks."""
-    from sklearn.preprocessing import StandardScaler  # brings in all encoders
-
-    scaler = StandardScaler()
-    for rows in table.blocks():
-        scaler.partial_fit(np.asarray(rows[:], dtype=np.float64))
-    noise = 0.5 * float(np.sqrt(scaler.var_.mean()))
-    if not noise > 0:
-        n = len(table.rows)
-        raise DataError(f"the {n} row(s) do not differ; give rows that differ to be scored.")
-    return noise

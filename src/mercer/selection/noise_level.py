@@ -18,6 +18,7 @@ of which the level of all takes its share away.
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,6 +27,7 @@ import numpy as np
 from mercer._base.numbers import counted
 from mercer._base.types import Array
 from mercer.exceptions import DataError, Remedy
+from mercer.io.look import is_number
 from mercer.selection.local_noise import noise_around_pieces
 
 #: With fewer columns than this share of them beyond the signal there is nothing to tell noise by.
@@ -49,8 +51,14 @@ DISAGREE, SHARING = 1.35, 12
 #: Rounds in which the noise of each column and the signal of all are told apart, and the least
 #: share of a column that is not signal.
 ROUNDS, LEAST_LEFT = 5, 0.05
+#: Noise of which nothing is known but that columns do not share it.
+ANY_KIND = "independent"
 #: What ``noise`` takes in words; the last may be followed by its level.
 WORDS = "'columns', 'independent', 'poisson', 'speckle' or 'speckle:0.3'"
+
+#: What to do where nothing shows the level.
+GIVE = Remedy("give noise=, its standard deviation.", shell="give it by --noise.")
+_CLEAN = Remedy("noise=, or rows='clean' if clean.", shell="--noise, or tune with --rows clean.")
 
 
 class UnseenNoiseError(DataError):
@@ -68,7 +76,6 @@ class NoiseLevel:
     source : str, where it is from
     uncertainty : float, the standard error as a share of the deviation
     is_relative : bool, whether the noise multiplies the rows
-    is_any_kind : bool, whether nothing is known of it but that columns do not share it
     seen : (low, high) of what the rows show of a level that was given, as shares of it; nan where
         they show nothing
     """
@@ -77,7 +84,6 @@ class NoiseLevel:
     source: str
     uncertainty: float = 0.0
     is_relative: bool = False
-    is_any_kind: bool = False
     seen: tuple[float, float] = (np.nan, np.nan)
 
     def variance(self, X: Array) -> Array:
@@ -112,16 +118,12 @@ class NoiseLevel:
         """By how much the rows disagree with a level that was given; empty if they do not."""
         low, high = self.seen
         if high < 1 / DISAGREE:
-            return (
-                f"the rows show {high:.2g} times the noise that was given: the noise is smaller, "
-                "or columns share it"
-            )
-        if low > DISAGREE:
-            return (
-                f"the rows show {low:.2g} times the noise that was given: the noise is larger, "
-                "or each column has variation of its own"
-            )
-        return ""
+            seen, why = high, "smaller, or columns share it"
+        elif low > DISAGREE:
+            seen, why = low, "larger, or each column has variation of its own"
+        else:
+            return ""
+        return f"the rows show {seen:.2g} times the noise that was given: the noise is {why}"
 
     def __str__(self) -> str:
         if self.size is None:
@@ -138,18 +140,13 @@ def noise_of(X: Array, noise: Any = None) -> NoiseLevel:
         return noise
     if isinstance(noise, str):
         return _in_words(X, noise)
-    try:
+    deviation = np.array(np.nan)
+    with contextlib.suppress(TypeError, ValueError):  # such as a function
         deviation = np.asarray(noise, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError(
-            f"noise={noise!r} of noisy rows is a number, one for each column, or {WORDS}; a "
-            "function that adds noise is for clean rows: give rows='clean'."
-        ) from None
     if deviation.shape not in ((), X.shape[1:]) or not np.all(deviation > 0):
         raise DataError(
-            f"noise={noise!r} must be a number above zero, or one for each of {X.shape[1]} "
-            "columns; give the standard deviation of the noise that the rows carry"
-            + Remedy(".", shell=" by --noise.")
+            f"noise={noise!r} of noisy rows must be above zero, a number or one for each of "
+            f"{X.shape[1]} columns, or {WORDS}; a function that adds noise is for rows='clean'."
         )
     return NoiseLevel(deviation, "given", seen=_seen(X / deviation))
 
@@ -198,29 +195,21 @@ def _in_words(X: Array, noise: str) -> NoiseLevel:
     kind, _, level = noise.partition(":")
     if noise == "columns":
         return _of_columns(X)
-    if noise == "independent":
-        return NoiseLevel(None, "any kind", is_any_kind=True)
-    if kind not in ("poisson", "speckle") or (kind == "poisson" and level):
-        raise DataError(f"noise={noise!r}; give a number, one for each column, or {WORDS}.")
-    if kind == "poisson":
+    if noise == "poisson":
         if np.min(X) < 0:
             raise DataError("noise='poisson' is of counts, and some rows are negative.")
         return NoiseLevel(None, "counts, whose variance is their mean")
+    if kind != "speckle":
+        raise DataError(f"noise={noise!r}; give a number, one for each column, or {WORDS}.")
     if level:
-        try:
-            share = float(level)
-        except ValueError:
-            share = np.nan
+        share = float(level) if is_number(level) else np.nan
         if not 0 < share < 1:
             raise DataError(f"noise={noise!r}; give the level as a share, such as 'speckle:0.3'.")
         # log x = log s + log m, and Var m = exp(Var log m) - 1
         logs = np.log(X) / np.sqrt(np.log1p(share**2)) if np.min(X) > 0 else X[:0]
         return NoiseLevel(np.asarray(share), "speckle, given", is_relative=True, seen=_seen(logs))
     if np.min(X) <= 0:
-        raise DataError(
-            "the level of speckle is estimated from logarithms, and some entries are not above "
-            "zero; give it as a share, such as noise='speckle:0.3'."
-        )
+        raise DataError("entries not above zero do not show the level; give it: 'speckle:0.3'.")
     added = _estimated(np.log(X))
     return replace(
         added,
@@ -236,11 +225,8 @@ def _of_columns(X: Array) -> NoiseLevel:
     varies = np.ptp(X, axis=0) > 0
     n, d = len(X), int(varies.sum())
     if d < 3 or n < 2 * d:
-        raise DataError(
-            f"{counted(n, 'row')} with {counted(d, 'column')} that vary do not show the noise of "
-            "each column, which takes three columns and two rows for each; "
-            + Remedy("give noise=, one number for each.", shell="give it by --noise.")
-        )
+        few = f"{counted(n, 'row')} of {counted(d, 'column')} are too few for the noise of each; "
+        raise DataError(few + Remedy("give noise=, one number for each.", shell="give --noise."))
     scale = X[:, varies].std(axis=0)
     centred = (X - X.mean(axis=0))[:, varies] / scale
     products = centred.T @ centred + n * np.finfo(X.dtype).eps ** 0.5 * np.eye(d)
@@ -283,14 +269,9 @@ def _estimated(X: Array) -> NoiseLevel:
     if not varies.any():
         raise DataError(f"the {len(X)} row(s) do not differ; give rows that differ.")
     if len(X) < FEWEST_ROWS:
-        raise DataError(
-            f"{len(X)} rows are too few to estimate their noise from, which takes {FEWEST_ROWS}; "
-            + Remedy("give noise=, its standard deviation.", shell="give it by --noise.")
-        )
-    if not varies.all():  # there is no noise in a column that is constant
-        level = _estimated(X[:, varies])
-        return replace(level, deviation=np.where(varies, np.asarray(level.deviation), 0.0))
-    ways = []
+        few = f"{len(X)} rows are too few to estimate their noise from, which takes {FEWEST_ROWS}; "
+        raise DataError(few + GIVE)
+    X, ways = X[:, varies], []  # there is no noise in a column that is constant
     by_eigenvalues, n_signal = _of_eigenvalues(X)
     if by_eigenvalues is not None:
         ways.append((*by_eigenvalues, "the smallest eigenvalues"))
@@ -303,18 +284,11 @@ def _estimated(X: Array) -> NoiseLevel:
         ways.append((deviation, UNSURE * deviation, "second differences of columns"))
     ways = [way for way in ways if way[0] > 0]
     if not ways:
-        raise UnseenNoiseError(
-            f"the noise of {len(X)} rows with {counted(X.shape[1], 'column')} cannot be told apart "
-            "from the rows themselves: no small eigenvalues are alike, and the rows do not lie "
-            "around a curve or clusters; "
-            + Remedy(
-                "give noise=, its standard deviation, or rows='clean' if these are clean examples.",
-                shell="give it by --noise, or --rows clean to 'mercer tune' if these are clean "
-                "examples.",
-            )
-        )
+        what = f"noise of {len(X)} rows with {counted(X.shape[1], 'column')} cannot be told apart"
+        raise UnseenNoiseError(f"{what} from what they say; give " + _CLEAN)
     deviation, error, what = min(ways)
-    return NoiseLevel(np.asarray(deviation), f"estimated from {what}", error / deviation)
+    deviations = np.where(varies, deviation, 0.0)
+    return NoiseLevel(deviations, f"estimated from {what}", error / deviation)
 
 
 def _of_eigenvalues(X: Array) -> tuple[tuple[float, float] | None, int]:

@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.linalg import hadamard
-from sklearn.base import clone
 
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, Estimator
@@ -28,7 +28,7 @@ from mercer.exceptions import Remedy
 from mercer.kernels import Linear
 from mercer.preimage import Shrunk, as_preimage
 from mercer.selection.noise_level import FEW_COLUMNS, NoiseLevel
-from mercer.selection.search import CACHED, Cells, Denoiser, Errors, Trial, fit_quietly
+from mercer.selection.search import CACHED, Denoiser, Trial, cached, fit_quietly, fitted
 
 #: The step of a probe, in standard deviations of the noise, where rounding allows it. It adds noise
 #: of its square, by which shrunk scores seem better than they are: by up to 6 % at 0.3. Of few
@@ -90,29 +90,20 @@ class Risk:
     def trouble(self) -> str:
         """That the level cannot be right, or that nothing is gained; empty where all is well."""
         if self.error < 0:
-            what = (
-                "the estimated error is below zero, so the rows carry less noise than was assumed"
-            )
-            remedy = Remedy(
-                "if they are clean examples, say rows='clean'; else give a smaller noise=, or one "
-                "for each column.",
-                shell="give a smaller --noise, or one for each column; clean examples are for "
-                "'mercer tune --rows clean'.",
-            )
+            what, remedy = "the error is below zero: there is less noise than was assumed", _LESS
         elif self.error + 2 * self.deviation >= HELPS * self.noise:
-            what = "denoising does not help these rows"
-            remedy = Remedy(
-                "leave them as they are, or give noise=, if it is larger.",
-                shell="leave them as they are, or give --noise, if it is larger.",
-            )
-        elif what := self.level.doubt:
-            remedy = Remedy(
-                "compare with noise=None, which estimates it from the rows.",
-                shell="compare with what is found without --noise.",
-            )
+            what, remedy = "denoising does not help these rows", _LEAVE
         else:
-            return ""
-        return f"{what}: {self}; " + remedy
+            what, remedy = self.level.doubt, _COMPARE
+        return f"{what}: {self}; " + remedy if what else ""
+
+
+_LESS = Remedy(
+    "say rows='clean' if they are clean examples, else give a smaller noise=.",
+    shell="give a smaller --noise; clean examples are for 'mercer tune --rows clean'.",
+)
+_LEAVE = "leave them as they are, or give " + Remedy("a larger noise=.", shell="a larger --noise.")
+_COMPARE = Remedy("compare with noise=None, which estimates it.", shell="compare with no --noise.")
 
 
 @dataclass(frozen=True)
@@ -124,9 +115,9 @@ class Probes:
     chosen: Array  # rows whose errors are looked at
     step: float
     #: Denoisers by kernel, number of components and probe, which all pre-image methods share.
-    fits: dict[tuple[str, int, tuple[int, int]], Denoiser] = field(default_factory=dict)
+    fits: dict[tuple[str, int, Any], Denoiser] = field(default_factory=dict)
     #: Denoised rows without a probe, which all trials share, by candidate.
-    denoised: dict[tuple[str, str, int, bool], Array] = field(default_factory=dict)
+    clean: dict[tuple[str, str, int, bool], Array] = field(default_factory=dict)
 
     @classmethod
     def of(cls, X: Array, level: NoiseLevel) -> Probes:
@@ -141,38 +132,26 @@ class Probes:
 
     def on_all_rows(self) -> Probes:
         """The same, with the errors of all rows looked at: for the one that was chosen."""
-        return replace(self, chosen=np.arange(len(self.X)), fits={}, denoised={})
+        return replace(self, chosen=np.arange(len(self.X)), fits={}, clean={})
 
     def trials(self, numbers: Iterable[int]) -> list[Trial]:
         """Those of some numbers, each with probes of its own."""
-        return [partial(self._errors, s) for s in numbers]
+        return [partial(self.errors, s) for s in numbers]
 
-    def _errors(self, s: int, candidate: Estimator) -> Errors:
+    def errors(self, s: int, candidate: Estimator, q: int, in_full: bool) -> Array:
+        """Estimated squared errors of the chosen rows, in trial s."""
         x, v = self.X[self.chosen], self.deviation[self.chosen]
-        solver = as_preimage(candidate.preimage)
-        there = [self._denoiser(candidate, (s, number)) for number in self._numbers]
-
-        def errors(q: int, in_full: bool) -> Array:
-            clean = self._clean(candidate, q, in_full)
-            slope = np.zeros(len(x))
-            for number, denoiser in zip(self._numbers, there, strict=True):
-                moved = replace(denoiser, solver=solver)(q, in_full).rows - clean
-                slope += (self._along(s, number) * moved).sum(axis=1)
-            square = ((x - clean) ** 2 - v**2).sum(axis=1)
-            return np.asarray(square + 2 * slope / len(there))
-
-        return errors
+        clean, slope = self._clean(candidate, q, in_full), np.zeros(len(x))
+        for probe in range(s * self.count, (s + 1) * self.count):
+            moved = self._denoised(candidate, probe, q, in_full) - clean
+            slope += (self._along(probe) * moved).sum(axis=1)
+        return np.asarray(((x - clean) ** 2 - v**2).sum(axis=1) + 2 * slope / self.count)
 
     def _clean(self, candidate: Estimator, q: int, in_full: bool) -> Array:
         """The rows after denoising, without a probe."""
-        solver = as_preimage(candidate.preimage)
-        key = repr(candidate.kernel), repr(solver), q, in_full
-        if key not in self.denoised:
-            if len(self.denoised) >= CACHED:
-                self.denoised.pop(next(iter(self.denoised)))
-            denoiser = replace(self._denoiser(candidate, (-1, 0)), solver=solver)
-            self.denoised[key] = denoiser(q, in_full).rows
-        return self.denoised[key]
+        key = repr(candidate.kernel), repr(candidate.preimage), q, in_full
+        denoised = cached(self.clean, key, lambda: self._denoised(candidate, None, q, in_full))
+        return np.asarray(denoised)
 
     def linear(self) -> Array:
         """Errors of linear PCA with 1, 2, ... components by powers, (powers, r), estimated.
@@ -183,73 +162,67 @@ class Probes:
         Z, V, factors = _principal(self.X, self.chosen)
         around = ((x - self.X.mean(axis=0)) ** 2 - v**2).sum(axis=1).mean()
         left = around - (factors * (2 - factors)) @ (Z**2).mean(axis=0)
-        trials = min(max(LINEAR_NUMBERS // self.X.size, 1), MOST_LINEAR)
-        probes = [(s, number) for s in range(max(trials, TRIALS)) for number in self._numbers]
+        probes = self.count * max(min(LINEAR_NUMBERS // self.X.size, MOST_LINEAR), TRIALS)
         moved = 0.0
-        for probe in probes:
-            along, shifted = self._along(*probe), self._rows(probe)
+        for probe in range(probes):
+            along, shifted = self._along(probe), self._rows(probe)
             Y, W, others = _principal(shifted, self.chosen)
             moved += (along @ (shifted.mean(axis=0) - self.X.mean(axis=0))).mean()
             moved = moved + others @ ((along @ W) * Y).mean(axis=0)
             moved = moved - factors @ ((along @ V) * Z).mean(axis=0)
-        return np.asarray(left + 2 * moved / len(probes))
+        return np.asarray(left + 2 * moved / probes)
 
-    def residual(self, cell: Cells) -> float:
-        """How far the only candidate moves a row, squared."""
-        kernel, q, _ = cell.table()[0]
-        moved = self.X[self.chosen] - self._clean(cell.candidate(kernel, q), q, True)
-        return float((moved**2).sum(axis=1).mean())
-
-    def risk(self, cell: Cells, linear: float, level: NoiseLevel) -> Risk:
-        """What the only candidate is worth, and what linear PCA would be."""
-        kernel, q, error = cell.table()[0]
-        errors = cell.of_rows(kernel, q).mean(axis=0)
-        deviation = float(errors.std() / np.sqrt(len(errors)))
-        if level.uncertainty:  # the derivative by log σ of the estimate, which is linear in σ²
-            slope = 2 * (error - self.residual(cell))
-            deviation = float(np.hypot(deviation, slope * level.uncertainty))
+    def risk(
+        self, candidate: Estimator, trials: Iterable[int], linear: float, level: NoiseLevel
+    ) -> tuple[Risk, float]:
+        """What a candidate is worth, in trials of its own, and how far it moves a row, squared."""
+        q = candidate.n_components
+        errors = np.mean([self.errors(s, candidate, q, True) for s in trials], axis=0)
+        error, deviation = float(errors.mean()), float(errors.std() / np.sqrt(len(errors)))
+        moved = self.X[self.chosen] - self._clean(candidate, q, True)
+        distance = float((moved**2).sum(axis=1).mean())
+        # The derivative by log σ of the estimate, which is linear in σ², is twice the difference.
+        deviation = float(np.hypot(deviation, 2 * (error - distance) * level.uncertainty))
         noise = float((self.deviation**2).sum(axis=1).mean())
-        linear = error if isinstance(kernel, Linear) else linear
-        return Risk(error, deviation, noise, linear, level)
+        linear = error if isinstance(candidate.kernel, Linear) else linear
+        return Risk(error, deviation, noise, linear, level), distance
 
     @property
-    def _numbers(self) -> range:
-        return range(min(max(NUMBERS // self.X.size, 1), MOST_PROBES))
+    def count(self) -> int:
+        """Of the probes of a trial."""
+        return min(max(NUMBERS // self.X.size, 1), MOST_PROBES)
 
-    def _signs(self, probe: tuple[int, int]) -> Array:
+    def _signs(self, probe: int) -> Array:
         """Random signs; in a group of probes, those of two columns are as often alike as not.
 
         So the slopes of a row by its other columns, most of the estimate's variance, cancel.
         """
-        numbers, d = len(self._numbers), self.X.shape[1]
-        most = min(numbers * TRIALS, 2 * d - 1)
+        d = self.X.shape[1]
+        most = min(self.count * TRIALS, 2 * d - 1)
         order = 1 << (most.bit_length() - 1)
-        group, place = divmod(probe[0] * numbers + probe[1], order)
+        group, place = divmod(probe, order)
         signs = fixed_rng([group, SIGNS]).choice(np.array([-1, 1], dtype=np.int8), self.X.shape)
         return np.asarray(signs * hadamard(order, dtype=np.int8)[place, np.arange(d) % order])
 
-    def _along(self, *probe: int) -> Array:
-        signs = self._signs((probe[0], probe[1]))[self.chosen]
-        return np.asarray(self.deviation[self.chosen] * signs / self.step)
+    def _along(self, probe: int) -> Array:
+        return np.asarray((self.deviation * self._signs(probe))[self.chosen] / self.step)
 
-    def _rows(self, probe: tuple[int, int]) -> Array:
-        """The rows, with a probe on them unless it is that of trial -1."""
-        if probe[0] < 0:
+    def _rows(self, probe: int | None) -> Array:
+        """The rows, with a probe on them if there is one."""
+        if probe is None:
             return self.X
         return np.asarray(self.X + self.step * self.deviation * self._signs(probe))
 
-    def _denoiser(self, candidate: Estimator, probe: tuple[int, int]) -> Denoiser:
-        kernel, most = repr(candidate.kernel), int(candidate.n_components)
-        for (other, count, which), denoiser in self.fits.items():
-            if (other, which) == (kernel, probe) and count >= most:
-                return denoiser
-        if len(self.fits) >= CACHED * (1 + len(self._numbers)):
-            self.fits.pop(next(iter(self.fits)))
-        rows = self._rows(probe)
-        model = fit_quietly(clone(candidate), rows)
-        denoiser = Denoiser.of(model, rows[self.chosen], "auto")
-        self.fits[kernel, most, probe] = denoiser
-        return denoiser
+    def _denoised(self, candidate: Estimator, probe: int | None, q: int, in_full: bool) -> Array:
+        """The chosen rows after denoising, with a probe on them if there is one."""
+
+        def denoiser() -> Denoiser:
+            rows = self._rows(probe)
+            return Denoiser.of(fit_quietly(candidate, rows), rows[self.chosen], "auto")
+
+        plain = fitted(self.fits, candidate, probe, denoiser, CACHED * (1 + self.count))
+        way = replace(plain, solver=as_preimage(candidate.preimage))
+        return np.asarray(way(q, in_full).rows)
 
 
 def _principal(X: Array, chosen: Array) -> tuple[Array, Array, Array]:

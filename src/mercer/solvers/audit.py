@@ -14,6 +14,8 @@ and shows in no residual. The audit shares nothing with it but the definition,
   out of itself has residuals of zero.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,7 +28,7 @@ from mercer.gram.spot_check import ROWS
 from mercer.model import Subspace
 from mercer.model.model import Report, Spectrum
 from mercer.points import Points
-from mercer.solvers.outside import Outside, outer_pairs
+from mercer.solvers.outside import Outside, largest, outer_pairs
 from mercer.solvers.policy import rank_floor
 
 #: Rows that are looked at because most of the matrix is left around them: half as many as by
@@ -45,6 +47,12 @@ class Finding:
     what: str
     size: float
     allowed: float
+
+    @classmethod
+    def worst(cls, what: str, sizes: Array, allowed: Array) -> Finding:
+        """Of many comparisons of one kind."""
+        at = np.unravel_index(np.argmax(sizes / allowed), sizes.shape)
+        return cls(what, float(sizes[at]), float(allowed[at]))
 
 
 def audited(report: Report, findings: list[Finding]) -> Report:
@@ -89,13 +97,11 @@ def audit_rows(
     off = np.abs(scores - Z) / spread
     # ... but scores that are off by half their spread are none, whatever the reason is.
     allowed = np.minimum(SLACK * (SLACK * errors + 64 * eps * (1 + size / spread)), 0.5)
-    worst = np.unravel_index(np.argmax(off / allowed), off.shape)
     total = float(np.abs(own).max() + subspace.mean_square) + np.finfo(float).tiny
     noise = 128 * eps * float((np.abs(Z) * size).sum(axis=1).max())  # of |z|²
     apart = float(np.abs(residual - E).max() / total)
     claimed = SLACK * (SLACK * float(errors.max()) + 64 * eps + noise / total)
-    scores_off = Finding("scores", float(off[worst]), float(allowed[worst]))
-    return [scores_off, Finding("reconstruction errors", apart, claimed)]
+    return [Finding.worst("scores", off, allowed), Finding("reconstruction errors", apart, claimed)]
 
 
 def _rounding(subspace: Subspace, rows: Points, dtype: np.dtype | None = None) -> float:
@@ -116,8 +122,7 @@ def audit_scores(subspace: Subspace, spectrum: Spectrum, scores: Array, spot: Sp
     eps = _rounding(subspace, spot.rows)
     claimed = _claimed(subspace, spectrum, lam)[0] / lam
     allowed = SLACK * (np.sqrt(n) * claimed + 64 * eps * (1 + size / spread))
-    worst = np.unravel_index(np.argmax(off / allowed), off.shape)
-    return Finding("scores of the rows", float(off[worst]), float(allowed[worst]))
+    return Finding.worst("scores of the rows", off, allowed)
 
 
 def _claimed(subspace: Subspace, spectrum: Spectrum, lam: Array) -> tuple[Array, float]:
@@ -139,8 +144,7 @@ def _audit_values(
     # A residual is orthogonal to its vector over all rows; over some of them it is so by chance.
     chance = spectrum.residuals[: len(lam)] * (blur > 0) / np.sqrt(len(residual))
     allowed = SLACK * spectrum.errors[: len(lam)] + (floor + chance) / lam
-    worst = int(np.argmax(size / allowed))
-    return Finding("eigenvalues", float(size[worst]), float(allowed[worst]))
+    return Finding.worst("eigenvalues", size, allowed)
 
 
 def audit_spectrum(
@@ -156,13 +160,12 @@ def audit_spectrum(
     root = np.ones(len(B)) if spot.weight is None else np.sqrt(spot.weight)
     Z = K @ B - subspace.offset
     claimed, rounding = _claimed(subspace, spectrum, lam)
-    floor = rounding + np.sqrt(len(B)) * spot.skew
+    skew = spot.points.skew(i)  # of a matrix that was given
+    floor = rounding + np.sqrt(len(B)) * skew
     # D (z - λ B / w) √λ is the residual of the unit eigenvector v = B √λ / D.
     residual = np.sqrt(lam) * (root[i, None] * Z - lam * B[i] / root[i, None])
-    R = spot.norms(residual)
-    worst = int(np.argmax(R / claimed))
     findings = [
-        Finding("eigen-equation", float(R[worst] / lam[0]), SLACK * float(claimed[worst] / lam[0])),
+        Finding.worst("eigen-equation", spot.norms(residual) / lam[0], SLACK * claimed / lam[0]),
         _audit_values(residual, np.sqrt(lam) * B[i] / root[i, None], lam, spectrum, spot, floor),
     ]
     Kc = np.zeros(len(i))
@@ -173,8 +176,8 @@ def audit_spectrum(
         types = (operator.precision, subspace.coef.dtype)
         # Entries of copies round alike, and do not cancel in their sum.
         coarse = 64 * max(_rounding(subspace, spot.rows, dtype) for dtype in types)
-        coarse += spot.skew / size
-        findings.append(Finding("centring", float(np.abs(Kc - product).max() / size), coarse))
+        apart = float(np.abs(Kc - product).max() / size)
+        findings.append(Finding("centring", apart, coarse + skew / size))
     # The rows may have been drawn twice: then the matrix is one of fewer rows.
     once = np.unique(i, return_index=True)[1]
     left = K[np.ix_(once, i[once])] - Kc[once] - Kc[once, None] + subspace.mean_square
@@ -199,6 +202,12 @@ def _audit_outside(
     matrix is left, show a lower bound of what was missed; and so does, of small groups a better
     one, the block of the rows with most around them (interlacing).
     """
+
+    def seen(K: Array, rows: Array | slice, columns: Array) -> Array:
+        """A block of K, weighted and centred as the operator is."""
+        D = np.ones(operator.n) if operator.root_weight is None else operator.root_weight
+        return operator.seen(D[rows, None] * K * D[columns], rows, columns)
+
     lam = spectrum.values[:q].astype(np.float64)
     V = spectrum.vectors[:, :q].astype(np.float64)
     W, last = V * lam, float(lam[-1])
@@ -208,9 +217,9 @@ def _audit_outside(
     index, first = np.unique(spot.index, return_index=True)
     A = np.column_stack([spot.values[first].T, spot.exact(rows).T])
     index = np.append(index, rows)
-    A = _as_seen(operator, A, slice(None), index, spot)
-    crowd = look.crowd(CROWD)
-    D = _as_seen(operator, spot.exact(crowd, crowd), crowd, crowd, spot) - W[crowd] @ V[crowd].T
+    A = seen(A, slice(None), index)
+    crowd = largest(look.around, CROWD)  # whole groups among them
+    D = seen(spot.exact(crowd, crowd), crowd, crowd) - W[crowd] @ V[crowd].T
     bounds, _ = outer_pairs(A, V, W, index, operator.scale(), last)
     bound = float(bounds[:1].sum())
     # V is invariant but for its residuals R, and D for R Vᵀ + V Rᵀ.
@@ -220,13 +229,3 @@ def _audit_outside(
     excess = max(bound / last - 1, 0.0)
     allowed = SLACK * (float(spectrum.errors[:q].max()) + floor / last)
     return Finding("spectrum outside of the components", excess, allowed)
-
-
-def _as_seen(
-    operator: ProbedGram, K: Array, rows: Array | slice, columns: Array, spot: SpotCheck
-) -> Array:
-    """A block of K, weighted and centred as the operator is."""
-    if spot.weight is not None:
-        root = np.sqrt(spot.weight)
-        K = root[rows, None] * K * root[columns]
-    return operator.center_block(K, rows, columns) if isinstance(operator, CenteredGram) else K

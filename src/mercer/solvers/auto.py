@@ -9,7 +9,6 @@ from mercer._base.machine import LONG, available_bytes, time_text
 from mercer.exceptions import DataError
 from mercer.model import All, Count
 from mercer.model.model import Model
-from mercer.points import Points
 from mercer.solvers.base import SUMS, Problem, Solver
 from mercer.solvers.davidson import Davidson
 from mercer.solvers.dense import Dense
@@ -87,13 +86,16 @@ class Auto(Solver):
         if isinstance(problem.rule, All) and problem.n > ALL_COMPONENTS_UP_TO:
             problem = replace(problem, rule=Count(DEFAULT_COMPONENTS))
         points = problem.points
-        loads = not points.is_here and (problem.rule.needs_all_rows or self._may_load(points))
+        size = problem.n * problem.d * problem.dtype.itemsize
+        # Few rows in a file are better read once and solved exactly.
+        is_small = problem.n <= LOAD_UP_TO and size <= self._budget() // 4
+        loads = not points.is_here and (problem.rule.needs_all_rows or is_small)
         if loads:
             problem = replace(problem, points=stand_in(points))
         distinct = problem if loads else problem.merged()[0]
         solver, reason = self.choose(distinct)
         plan = solver.plan(distinct)
-        needed = plan.bytes + (problem.X.nbytes if loads else 0)
+        needed = plan.bytes + (size if loads else 0)
         return replace(plan, reason=f"auto: {reason}", bytes=needed, loads=loads or plan.loads)
 
     def estimate_bytes(self, problem: Problem, k: int) -> int:
@@ -133,11 +135,6 @@ class Auto(Solver):
             return None
         near = f"near-exact to {self.tol:g} by {cores} cores of a cluster in {time_text(seconds)}"
         return solver, f"{problem.rule.describe()} of {n} rows, {near}"
-
-    def _may_load(self, rows: Points) -> bool:
-        """Few rows in a file are better read once and solved exactly."""
-        size = len(rows) * rows.width * rows.dtype.itemsize
-        return len(rows) <= LOAD_UP_TO and size <= self._budget() // 4
 
     def _ladder(
         self, n: int, k: int, itemsize: int

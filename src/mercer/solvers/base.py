@@ -224,20 +224,15 @@ class EigenSolver(Solver):
             return self._fit(replace(problem, points=problem.points.cast(np.float64)))
         trace = total_variance(operator, spectrum.values[:q])
         warn_if_degenerate(problem.kernel, problem.points, spectrum.values, trace, operator)
-        if not spectrum.converged:
-            stopped = f"{type(self).__name__} stopped after {spectrum.passes} passes with {q} pairs"
+        name, passes, converged = type(self).__name__, spectrum.passes, spectrum.converged
+        if not converged:
+            stopped = f"{name} stopped after {passes} passes with {q} pairs"
             error = f"an estimated relative error of {spectrum.errors.max():.2g}"
             remedy = "allow more passes (max_iter, max_passes) or raise tol."
             warn(f"{stopped} and {error}; {remedy}", ConvergenceWarning)
-        report = Report(
-            solver=type(self).__name__,
-            reason="asked for",
-            passes=spectrum.passes,
-            seconds=time.perf_counter() - started,
-            estimated_error=float(spectrum.errors[:q].max()),
-            bytes=self.estimate_bytes(problem, q),
-            converged=spectrum.converged,
-        )
+        worst, needed = float(spectrum.errors[:q].max()), self.estimate_bytes(problem, q)
+        seconds = time.perf_counter() - started
+        report = Report(name, "asked for", passes, seconds, worst, needed, converged)
         subspace, total = self._subspace(problem, spectrum, q), problem.total
         values = spectrum.values[:q].astype(problem.dtype, copy=False)
         norms = spectrum.residuals[:q].astype(problem.dtype, copy=False)
@@ -268,7 +263,7 @@ class EigenSolver(Solver):
         operator, values = spectrum.operator, spectrum.values[:q]
         vectors = spectrum.vectors[:, :q].astype(problem.dtype, copy=False)
         subspace = from_gram(problem.kernel, problem.points, operator, values, vectors)
-        packed = operator.packed_rows()
+        packed = operator.basis
         if packed is None or packed.points.rows is not subspace.support:
             return subspace
         return subspace.on(packed) if operator.precision == problem.dtype else subspace

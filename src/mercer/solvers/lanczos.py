@@ -95,7 +95,9 @@ class Lanczos(EigenSolver):
 
         action = LinearOperator((n, n), matvec=product, dtype=operator.dtype)
         start, converged = rng.standard_normal(n).astype(operator.dtype), True
-        restarts, width = self.max_iter or _restarts(n, k), _width(n, k)
+        width = _width(n, k)
+        # ARPACK's own limit; less for few rows, where LAPACK costs as much as ten products a row.
+        restarts = self.max_iter or (max(20, 5 * n // (width - k)) if n <= _SMALL else None)
         try:
             with lapack_threads(n):
                 values, vectors = eigsh(
@@ -146,11 +148,6 @@ _COLUMNS = 16
 _SMALL = 2000
 #: Searches for missed copies before LAPACK takes over.
 _SEARCHES = 4
-
-
-def _restarts(n: int, k: int) -> int | None:
-    """ARPACK's own limit; less for few rows, where LAPACK costs as much as ten products a row."""
-    return max(20, 5 * n // (_width(n, k) - k)) if n <= _SMALL else None
 
 
 def _width(n: int, k: int) -> int:

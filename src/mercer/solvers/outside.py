@@ -64,7 +64,7 @@ class Outside:
         """
         few, taken = count // 4, np.empty(0, dtype=np.intp)
         for score, many in ((self.around, count - few), (self.left, few)):
-            pool = np.setdiff1d(_largest(score, POOL * many), taken, assume_unique=True)
+            pool = np.setdiff1d(largest(score, POOL * many), taken, assume_unique=True)
             taken = np.append(taken, pool[_different(self.operator, pool, many)])
         return np.union1d(taken, self._peaks(bar))
 
@@ -75,18 +75,14 @@ class Outside:
                 return np.flatnonzero(may_peak)
         return np.empty(0, dtype=np.intp)
 
-    def crowd(self, count: int) -> Array:
-        """The rows with most around them, whole groups among them."""
-        return _largest(self.around, count)
-
 
 def peak_bounds(operator: ProbedGram, few: int) -> Array:
     """How large the eigenvalue of a vector of few rows can be that peaks at a row, (n,).
 
     With weights it is ``v_i / u_i`` that peaks there; centring adds ``|P K u| u_i / |v_i|``.
     """
-    rows, u = operator.packed_rows(), operator.direction
-    if rows is None or not rows.kernel.is_positive:
+    basis, u = operator.basis, operator.direction
+    if basis is None or not basis.kernel.is_positive:
         return np.full(operator.n, np.inf)
     product = operator.mean_product
     is_centred = isinstance(operator, CenteredGram)
@@ -140,7 +136,7 @@ def _around(operator: ProbedGram, V: Array, W: Array, left: Array) -> Array:
     return np.asarray(np.sqrt((sums**2).mean(axis=1) / share) / u)
 
 
-def _largest(score: Array, count: int) -> Array:
+def largest(score: Array, count: int) -> Array:
     """Places of the largest numbers, decreasing."""
     count = min(len(score), count)
     places = np.argpartition(-score, count - 1)[:count]

@@ -8,6 +8,7 @@ fit afterwards.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
@@ -18,9 +19,8 @@ from mercer._base.linalg import SQUARABLE, power_of_two
 from mercer._base.machine import size_text, time_text
 from mercer._base.small_table import SmallTable, shown_as_table
 from mercer._base.types import Array
-from mercer.exceptions import DataError, Remedy
-from mercer.gram.base import HEAD, in_range
-from mercer.kernels import Kernel, Scaled
+from mercer.gram.base import HEAD, in_range, largest_value
+from mercer.kernels import Scaled
 from mercer.model import ComponentRule, Count
 from mercer.model.model import Model
 from mercer.model.rank import NullSpectra
@@ -31,61 +31,47 @@ if TYPE_CHECKING:
     from mercer.solvers.base import Problem, Solver
 
 
-@dataclass(frozen=True)
-class Unit:
-    """What the kernel and the weights of a problem are divided by: ``root²`` and ``weight``."""
+def _in_unit(problem: Problem) -> tuple[Problem, Callable[[Model], Model]]:
+    """The problem in units of about its largest k(x, x) and weight, and the way back for its fit.
 
-    kernel: Kernel
-    points: Points
-    root: float
-    weight: float
+    Where the squares of these are in range the units are 1.
+    """
+    kernel, points = problem.kernel, problem.points
+    points = points if points.is_here else points.take(slice(HEAD))
+    largest = largest_value(kernel, points)
+    # No value of a Mercer kernel is larger; where that is zero, so have to be the rows.
+    is_lost = largest > 0 or (kernel.is_mercer and points.largest > 0)
+    if not largest <= 1 or (is_lost and len(points) == problem.n):
+        refuse_magnitude(points, largest)
+    heaviest = 1.0 if problem.weight is None else float(problem.weight.max())
+    root, unit = _unit(largest, np.sqrt(largest)), _unit(heaviest, heaviest)
+    if root == unit == 1:
+        return problem, lambda fit: fit
+    weight = None if problem.weight is None else problem.weight / unit
 
-    @classmethod
-    def of(cls, problem: Problem) -> Unit:
-        """The largest k(x, x) and the largest weight, where their squares are out of range."""
-        kernel, points, weight = problem.kernel, problem.points, problem.weight
-        points = points if points.is_here else points.take(slice(HEAD))
-        with np.errstate(over="ignore", invalid="ignore"):  # refused below
-            largest = float(np.abs(kernel.diag(points.rows)).max(initial=0.0))
-        # No value of a Mercer kernel is larger; where that is zero, so have to be the rows.
-        is_lost = largest > 0 or (kernel.is_mercer and points.largest > 0)
-        if not largest <= 1 or (is_lost and len(points) == problem.n):
-            refuse_magnitude(points, largest)
-        heaviest = 1.0 if weight is None else float(weight.max())
-        return cls(kernel, points, _unit(largest, np.sqrt(largest)), _unit(heaviest, heaviest))
-
-    def divide(self, problem: Problem) -> Problem:
-        """The problem in this unit."""
-        if self.root != 1:
-            problem = replace(problem, kernel=Scaled(self.root**-2, self.kernel))
-        if self.weight != 1 and problem.weight is not None:
-            problem = replace(problem, weight=problem.weight / self.weight)
-        return problem
-
-    def multiply(self, fit: Model) -> Model:
-        """The fit of the problem that was divided, as that of the problem itself."""
-        if self.root == self.weight == 1:
-            return fit
-        dtype, square, subspace = fit.eigenvalues.dtype, self.root**2, fit.subspace
+    def multiplied(fit: Model) -> Model:
+        square, subspace = root**2, fit.subspace
         with np.errstate(over="ignore"):
-            values = fit.eigenvalues.astype(np.float64) * self.weight * square
-        ends = float(values[0]), float(values[-1])
-        refuse_magnitude(self.points, *ends, weight=self.weight)
+            values = fit.eigenvalues.astype(np.float64) * unit * square
+        refuse_magnitude(points, float(values[0]), float(values[-1]), weight=unit)
         # w = Φ B keeps its length, so that B shrinks as Φ grows; b = Bᵀ K c grows with it.
         return replace(
             fit,
             subspace=replace(
                 subspace,
-                kernel=self.kernel,
-                coef=subspace.coef / self.root,
-                offset=subspace.offset * self.root,
+                kernel=kernel,
+                coef=subspace.coef / root,
+                offset=subspace.offset * root,
                 mean_square=subspace.mean_square * square,
             ),
-            eigenvalues=values.astype(dtype),
+            eigenvalues=values.astype(fit.eigenvalues.dtype),
             explained_variance=fit.explained_variance * square,
-            residuals=None if fit.residuals is None else fit.residuals * self.weight * square,
-            n_rows=fit.n_rows * self.weight,
+            residuals=None if fit.residuals is None else fit.residuals * unit * square,
+            n_rows=fit.n_rows * unit,
         )
+
+    kernel_here = kernel if root == 1 else Scaled(root**-2, kernel)
+    return replace(problem, kernel=kernel_here, weight=weight), multiplied
 
 
 def _unit(size: float, unit: float) -> float:
@@ -98,11 +84,6 @@ def null_spectra(problem: Problem, solver: Solver) -> NullSpectra:
     """What chance gives, the same rows with permuted columns: a fit when a rule asks for it."""
 
     def spectra(k: int, repeats: int) -> Array:
-        if not problem.points.is_here:
-            raise DataError(
-                "columns can only be permuted in memory; give a number of components, or "
-                + Remedy("rows[:n].", shell="fewer rows.")
-            )
         k = min(k, problem.rank_limit)
         bare = solver
         if getattr(solver, "checkpoint", None) is not None:  # which belongs to the rows themselves
@@ -170,10 +151,9 @@ class Plan:
         problem = problem.loaded() if self.loads else problem
         points = in_range(problem.kernel, problem.points)
         problem, solver = replace(problem, points=points), cast("Solver", self.solver)
-        unit = Unit.of(problem)
-        problem = unit.divide(problem)
+        problem, multiplied = _in_unit(problem)
         rule = problem.rule.bind(null_spectra(problem, solver))
-        fit = unit.multiply(solver.fit(replace(problem, rule=rule)))
+        fit = multiplied(solver.fit(replace(problem, rule=rule)))
         return replace(fit, report=replace(fit.report, reason=self.reason))
 
 

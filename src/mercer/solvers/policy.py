@@ -1,5 +1,8 @@
 """One policy for every solver: what counts as zero, as negative, and as a useless width."""
 
+from collections.abc import Callable
+from typing import Literal
+
 import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
@@ -15,6 +18,7 @@ from mercer.exceptions import (
     warn,
 )
 from mercer.gram import CenteredGram, GramOperator
+from mercer.gram.base import largest_value
 from mercer.kernels import Kernel, RadialKernel
 from mercer.kernels.width import median_length
 from mercer.model import ComponentRule
@@ -30,6 +34,7 @@ LEFT_OVER, UNSURE = 1e-6, 0.5
 COARSE = 1e-2
 #: ... and from which on it leaves none: such a component is rounding.
 LOST = 1.0
+End = Literal["LA", "SA"]
 
 
 def noise_floor(
@@ -76,15 +81,19 @@ def refuse_no_variance(operator: GramOperator) -> None:
     rounding = 16 * float(np.finfo(operator.precision).eps) * abs(total)
     # A little below zero is rounding, too: sums over float32 tiles err by more than their entries.
     if trace < -8 * rounding or total < 0:
-        raise KernelError(
-            f"the kernel is not positive definite: its eigenvalues sum to {trace:.3g}; "
-            "use a Mercer kernel such as Gaussian()."
-        )
+        raise _indefinite(f"its eigenvalues sum to {trace:.3g}")
     if trace <= rounding:
-        raise DataError(
-            f"kernel has no variance: the eigenvalues sum to {trace:.2g}, mere rounding; "
-            "give rows that differ, or another kernel width."
-        )
+        raise _no_variance(f"the eigenvalues sum to {trace:.2g}")
+
+
+def _indefinite(sign: str) -> KernelError:
+    use = "use a Mercer kernel such as Gaussian()."
+    return KernelError(f"the kernel is not positive definite: {sign}; {use}")
+
+
+def _no_variance(sign: str) -> DataError:
+    give = "give rows that differ, or another kernel width."
+    return DataError(f"kernel has no variance: {sign}, mere rounding; {give}")
 
 
 def total_variance(operator: GramOperator, kept: Array) -> float:
@@ -117,8 +126,7 @@ def refuse_square(kernel: Kernel, points: Points) -> None:
     :class:`~mercer.KernelPCA` measures them in a unit of their own (:mod:`mercer.solvers.plan`).
     """
     limit = SQUARABLE if points.dtype == np.float32 else SQUARABLE**4
-    with np.errstate(over="ignore", invalid="ignore"):
-        largest = float(np.abs(kernel.diag(points.rows)).max(initial=0.0))
+    largest = largest_value(kernel, points)
     if not (largest == 0 or 1 / limit < largest < limit):
         raise KernelError(
             f"kernel values of {largest:.2g}, of rows that reach a magnitude of "
@@ -134,34 +142,29 @@ def keep_positive(spectrum: Spectrum, kernel: Kernel, rule: ComponentRule) -> in
     # What centring has left of entries that round by more than the floor knows.
     left_over = values[0] < LEFT_OVER * operator.removed() and spectrum.errors[0] > UNSURE
     if values[0] <= floor or (spectrum.converged and left_over):
-        raise DataError(
-            f"kernel has no variance: the largest eigenvalue is {values[0]:.2g}, mere rounding; "
-            "give rows that differ, or another kernel width."
-        )
+        raise _no_variance(f"the largest eigenvalue is {values[0]:.2g}")
     if not kernel.is_mercer:
         smallest = spectrum.smallest
         smallest = smallest_eigenvalue(operator) if smallest is None else smallest
-        rows, blur = operator.packed_rows(), 1.0
-        if rows is not None:  # those spread wide beside the length have entries that round more
-            blur = kernel.rounding(rows.points.rows, rows.origin, operator.precision)
+        basis, blur = operator.basis, 1.0
+        if basis is not None:  # rows spread wide beside the length have entries that round more
+            blur = kernel.rounding(basis.points.rows, basis.origin, operator.precision)
         refuse_negative(smallest, float(values[0]), blur * floor)
     rank = int((values > floor).sum())
     if spectrum.converged:
         # Entries may round by more than the floor knows; the estimate has looked at them.
         lost = spectrum.errors[:rank] > LOST
         rank = int(lost.argmax()) if lost[1:].any() and not lost[0] else rank
-        but = f"only {rank} have variance above rounding"
-        rule.warn_if_fewer(rank, but, f"Ask for at most {rank}.")
+        above = f"only {rank} have variance above rounding"
+        rule.warn_if_fewer(rank, above, f"Ask for at most {rank}.")
     return rank
 
 
 def refuse_negative(smallest: float, largest: float, floor: float) -> None:
     """Raise for a clearly indefinite kernel; warn for one that is so only slightly."""
     if smallest < -NEGATIVE_LIMIT * largest:
-        raise KernelError(
-            f"the kernel is not positive definite: its smallest eigenvalue is {smallest:.3g} "
-            f"({smallest / largest:.2g} of the largest); use a Mercer kernel such as Gaussian()."
-        )
+        share = f"{smallest / largest:.2g} of the largest"
+        raise _indefinite(f"its smallest eigenvalue is {smallest:.3g} ({share})")
     if smallest < -floor:
         warn(
             f"the kernel is slightly indefinite: its smallest eigenvalue is {smallest:.3g}; "
@@ -175,18 +178,24 @@ def smallest_eigenvalue(operator: GramOperator) -> float:
     n = operator.n
     if n <= 1000:
         return float(np.linalg.eigvalsh(operator.to_dense())[0])
-    action = LinearOperator(
-        (n, n), matvec=lambda v: operator.matmat(v.reshape(n, 1))[:, 0], dtype=operator.dtype
-    )
-    start = fixed_rng(0).standard_normal(n).astype(operator.dtype)
+    value = end_of_spectrum(operator.matmat, n, "SA", 1e-3, operator.dtype)
+    # A cluster at zero does not converge, and needs not: nothing is below it.
+    return 0.0 if value is None else value
+
+
+def end_of_spectrum(
+    product: Callable[[Array], Array], n: int, which: End, tol: float, dtype: np.dtype
+) -> float | None:
+    """The largest or smallest eigenvalue by products with (n, 1) vectors; None if not converged."""
+    action = LinearOperator((n, n), matvec=lambda v: product(v.reshape(n, 1)), dtype=dtype)
+    start = fixed_rng(0).standard_normal(n).astype(dtype)
     try:
-        (smallest,) = eigsh(
-            action, 1, which="SA", tol=1e-3, v0=start, maxiter=100, return_eigenvectors=False
+        values = eigsh(
+            action, 1, which=which, tol=tol, v0=start, maxiter=100, return_eigenvectors=False
         )
-        return float(smallest)
-    except ArpackNoConvergence as error:
-        # A cluster at zero does not converge, and needs not: nothing there is below zero.
-        return float(error.eigenvalues[0]) if len(error.eigenvalues) else 0.0
+    except ArpackNoConvergence:
+        return None
+    return float(values[0])
 
 
 def warn_if_degenerate(
@@ -195,26 +204,20 @@ def warn_if_degenerate(
     """Warn if the width makes K nearly the identity or nearly constant."""
     if not isinstance(kernel, RadialKernel) or operator.n < 10:
         return
-    effective_rank = trace / float(values[0])
+    rank, spread = trace / float(values[0]), 1 - float(values[0]) / trace
     if isinstance(operator, CenteredGram):
         spread = trace / operator.base.trace()
-    else:
-        spread = 1 - float(values[0]) / trace
-    if effective_rank > 0.9 * operator.n:
-        symptom = (
-            f"K is close to the identity (effective rank {effective_rank:.0f} of {operator.n})"
-        )
+    if rank > 0.9 * operator.n:
+        symptom = f"K is close to the identity (effective rank {rank:.0f} of {operator.n})"
     elif spread < 1e-6:
         symptom = f"K is close to a constant (effective rank {1 + spread:.7g})"
     else:
         return
     try:
-        advice = (
-            f"the width of {kernel!r} does not suit the data; the median distance is "
-            f"{median_length(X):.4g} ("
-            + Remedy("a Gaussian's gamma='median'", shell="--gamma median")
-            + ")"
-        )
+        median = f"the median distance is {median_length(X):.4g} ("
     except DataError:  # without centring that is an answer, if a poor one
-        advice = Remedy("all rows are equal; give rows that differ")
-    warn(f"{symptom}: " + advice + ".", DegenerateKernelWarning)
+        warn(f"{symptom}: all rows are equal; give rows that differ.", DegenerateKernelWarning)
+        return
+    remedy = Remedy("a Gaussian's gamma='median'", shell="--gamma median") + ")."
+    unsuited = f"{symptom}: the width of {kernel!r} does not suit the data; {median}"
+    warn(unsuited + remedy, DegenerateKernelWarning)

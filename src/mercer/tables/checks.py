@@ -21,56 +21,47 @@ def _is_finite(value: Any) -> bool:
     return _is_real(value) and bool(np.isfinite(value))
 
 
+def _demand(fine: object, column: Column) -> None:
+    demand(fine, f"a column cannot be {str(column)[:200]}")
+
+
 @check_loaded.register
 def _number(number: Number) -> None:
-    center, scale, gain, levels = number.center, number.scale, number.gain, number.levels
-    finite = all(map(_is_finite, (center, scale, gain)))
-    demand(finite, f"a number is scaled by {(center, scale, gain)}")
-    demand(scale > 0 and gain > 0, f"a number has the scale {scale} and the gain {gain}")
-    bounds = (number.low, number.high)
-    inside = all(map(_is_real, bounds)) and number.low <= number.high
-    demand(inside, f"a number lies between {number.low!r} and {number.high!r}")
-    fine = isinstance(levels, tuple) and all(map(_is_finite, levels))
-    ordered = fine and all(a < b for a, b in pairwise(levels))
-    demand(ordered, "the values of a number are not in order")
-    flags = all(isinstance(flag, bool | np.bool_) for flag in (number.tails, number.whole))
-    demand(flags, "a number is neither whole nor not")
-    known = number.digits is None or (type(number.digits) is int and 0 <= number.digits <= 6)
-    demand(known, f"a number has {number.digits!r} decimals")
+    levels, digits = number.levels, number.digits
+    _demand(all(map(_is_finite, (number.center, number.scale, number.gain))), number)
+    _demand(number.scale > 0 and number.gain > 0, number)
+    _demand(all(map(_is_real, (number.low, number.high))) and number.low <= number.high, number)
+    _demand(isinstance(levels, tuple) and all(map(_is_finite, levels)), number)
+    _demand(all(a < b for a, b in pairwise(levels)), number)
+    _demand(all(isinstance(flag, bool | np.bool_) for flag in (number.tails, number.whole)), number)
+    _demand(digits is None or (type(digits) is int and 0 <= digits <= 6), number)
 
 
 @check_loaded.register
 def _category(category: Category) -> None:
-    values, pooled, gain = category.values, category.pooled, category.gain
-    tuples = isinstance(values, tuple) and isinstance(pooled, tuple)
-    demand(tuples and values, "a category has no values")
+    values, pooled = category.values, category.pooled
+    _demand(isinstance(values, tuple) and isinstance(pooled, tuple) and values, category)
     every = (*values, *pooled)
-    alike = any(all(isinstance(value, kind) for value in every) for kind in KINDS)
-    demand(alike, "values of a category are of several kinds")
-    demand(len(set(every)) == len(every), "a category has a value twice")
-    demand(_is_finite(gain) and gain > 0, f"a category has the gain {gain!r}")
+    _demand(any(all(isinstance(value, kind) for value in every) for kind in KINDS), category)
+    _demand(len(set(every)) == len(every), category)
+    _demand(_is_finite(category.gain) and category.gain > 0, category)
 
 
 @check_loaded.register
 def _date(date: Date) -> None:
-    counts = isinstance(date.number, Number) and date.unit in UNITS
-    demand(counts, f"a date counts {date.unit!r}")
-    known = isinstance(date.cycles, tuple) and all(cycle in CYCLES for cycle in date.cycles)
-    fine = known and _is_finite(date.gain) and date.gain > 0
-    demand(fine, f"a date comes again by {date.cycles!r}")
-    texts = isinstance(date.form, str) and isinstance(date.origin, str)
-    demand(texts, "a date has no origin")
+    _demand(isinstance(date.number, Number) and date.unit in UNITS, date)
+    _demand(isinstance(date.cycles, tuple) and all(part in CYCLES for part in date.cycles), date)
+    _demand(_is_finite(date.gain) and date.gain > 0, date)
+    _demand(isinstance(date.form, str) and isinstance(date.origin, str), date)
     # NumPy 2.5 deprecates dates without a unit, and that of "NaT" is none.
-    begins = date.origin.strip().lower() != "nat" and not np.isnat(np.datetime64(date.origin))
-    demand(begins, "a date begins at no date")
+    _demand(date.origin.strip().lower() != "nat", date)
+    _demand(not np.isnat(np.datetime64(date.origin)), date)
 
 
 @check_loaded.register
 def _left_out(column: LeftOut) -> None:
-    constant = column.constant
-    demand(isinstance(column.reason, str), "a column is left out for no reason")
-    plain = isinstance(constant, str | bool | np.bool_ | float | None)
-    demand(plain, f"a constant column is a {type(constant).__name__}")
+    _demand(isinstance(column.reason, str), column)
+    _demand(isinstance(column.constant, str | bool | np.bool_ | float | None), column)
 
 
 @check_loaded.register

@@ -28,7 +28,11 @@ _MARKS = "'’\u00a0\u202f\u2009 "
 _DECIMAL_COMMA = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?([eE][-+]?\d+)?")
 _THOUSANDS_COMMA = re.compile(r"[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?")
 _THOUSANDS_POINT = re.compile(r"[-+]?\d{1,3}(\.\d{3})*")
-_MARKED = {mark: re.compile(rf"[-+]?(\d{{1,3}}({mark}\d{{3}})+|\d+)([.,]\d+)?") for mark in _MARKS}
+#: Ways to write numbers, with the mark of the thousands and that of the decimals.
+_BY_COMMA, _BY_POINT = (_DECIMAL_COMMA, ".", ","), (_THOUSANDS_COMMA, ",", ".")
+_BY_MARKS = tuple(
+    (re.compile(rf"[-+]?(\d{{1,3}}({mark}\d{{3}})+|\d+)([.,]\d+)?"), mark, ",") for mark in _MARKS
+)
 #: A comma or a point with other than three digits after it can only part the decimals.
 _COMMA_PARTS = re.compile(r"[^,]*\d,(\d{1,2}|\d{4,})\D*")
 _POINT_PARTS = re.compile(r"[^.]*\d\.(\d{1,2}|\d{4,})\D*|.*\d,\d{3},\d{3}.*")
@@ -127,18 +131,12 @@ def _plain(texts: list[str], delimiter: str, mark: str, numbers: bool) -> list[s
     if numbers or numbers_of(texts) is not None:
         grouped = mark == "," and _is_grouped(texts, _THOUSANDS_POINT, ".")
         return [text.replace(".", "") for text in texts] if grouped else texts
-    by_comma = all(map(_DECIMAL_COMMA.fullmatch, texts))
-    by_point = all(map(_THOUSANDS_COMMA.fullmatch, texts))
-    if by_comma and by_point:  # 1,234: as other columns show, or the delimiter
-        by_comma = (mark or ("." if delimiter == "," else ",")) == ","
-        by_point = not by_comma
-    if by_comma:
-        return [text.replace(".", "").replace(",", ".") for text in texts]
-    if by_point:
-        return [text.replace(",", "") for text in texts]
-    for sign, pattern in _MARKED.items():
+    # 1,234 is read as other columns show, or as the delimiter does.
+    comma = mark or ("." if delimiter == "," else ",")
+    plain = (_BY_COMMA, _BY_POINT) if comma == "," else (_BY_POINT, _BY_COMMA)
+    for pattern, thousands, decimal in (*plain, *_BY_MARKS):
         if all(map(pattern.fullmatch, texts)):
-            return [text.replace(sign, "").replace(",", ".") for text in texts]
+            return [text.replace(thousands, "").replace(decimal, ".") for text in texts]
     return None
 
 

@@ -45,11 +45,10 @@ def is_pattern(path: PathLike) -> bool:
 
 def matching(paths: PathLike | Sequence[PathLike]) -> list[Look]:
     """The files of a name, a pattern (in order of their names) or a list of these."""
-    patterns = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     looks: list[Look] = []
-    for path in patterns:
-        several = is_pattern(path)  # of any form, as a shell would take it
-        named = sorted(glob.glob(os.fspath(path))) if several else [path]  # noqa: PTH207
+    for path in [paths] if isinstance(paths, str | os.PathLike) else paths:
+        # A pattern may be of any form, as a shell would take it.
+        named = sorted(glob.glob(os.fspath(path))) if is_pattern(path) else [path]  # noqa: PTH207
         if not named:
             raise DataError(f"no file matches '{os.fspath(path)}'; check the pattern.")
         looks += map(Look.at, named)
@@ -85,9 +84,7 @@ def _alike(name: str, parts: list[Array], paths: Sequence[Path]) -> list[Array]:
     like = parts[filled[0]] if filled else np.empty(0)
     for i in filled:
         if parts[i].dtype.kind != like.dtype.kind:
-            here = (
-                f"{kind_of(like)} in '{paths[filled[0]]}' and {kind_of(parts[i])} in '{paths[i]}'"
-            )
+            here = f"{kind_of(like)} in '{paths[filled[0]]}', {kind_of(parts[i])} in '{paths[i]}'"
             raise DataError(f"column {name!r} holds {here}; fix it, or make it a category.")
     nothing = np.full(1, {"f": np.nan, "M": np.datetime64("NaT", "us")}.get(like.dtype.kind))
     return [part if i in filled else nothing.repeat(len(part)) for i, part in enumerate(parts)]
@@ -127,7 +124,7 @@ def _place_of_sheet(look: Look, names: list[str]) -> int:
         lacks = f"'{look.path}' has no sheet {sheet or ''!r}"
         raise DataError(f"{lacks}; name one of {files.names_text(names)}.")
     if len(names) > 1:
-        others = ", ".join(repr(name) for name in names[1:6])
+        others = files.names_text(names[1:])
         first = f"of '{look.path}' the first sheet {names[0]!r} is read, and not {others}; "
         warn(first + _ANOTHER_SHEET)
     return 0
@@ -240,9 +237,8 @@ def _decoded(look: Look) -> str:
         raw = b"".join(islice(parts, 1 + most // PART))
     if len(raw) > most:
         what = f"'{path}' holds more than {most >> 20} MB of text, a quarter of the free memory; "
-        shell = "leave out columns of text by 'cut', and it is read in blocks."
-        remedy = Remedy("read its numbers in blocks by open_rows of mercer.io.", shell=shell)
-        raise DataError(what + remedy)
+        shell = "leave out texts by 'cut'."
+        raise DataError(what + Remedy("read its numbers by open_rows of mercer.io.", shell=shell))
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return raw.decode("utf-16")
     try:
@@ -298,10 +294,8 @@ def _frame_of_texts(look: Look, as_texts: Collection[str]) -> Frame:
             exact[name] = as_written(texts)
         if numerals.doubtful:
             example = next(i for i, text in enumerate(texts) if "," in text)
-            doubt = (
-                f"{texts[example]!r} is read as {numerals.values[example]}; if its comma separates"
-            )
-            warn(f"column {name!r} of '{path}': {doubt} thousands, write it without one.")
+            doubt = f"{texts[example]!r} is read as {numerals.values[example]}"
+            warn(f"column {name!r} of '{path}': {doubt}; write thousands without a comma.")
     return Frame(columns, "columns", dtypes, exact=exact, lines=lines)
 
 
@@ -322,8 +316,7 @@ def _refuse_typing_errors(path: Path, name: str, texts: list[str], lines: Sequen
     others = [i for i, text in enumerate(texts) if text in wrong]
     if 0 < len(others) <= TYPING_ERRORS * sum(not is_missing(text) for text in texts):
         wrong_one, instead = texts[others[0]][:40], files.other_use("the column", [name])
-        what = f", column {name!r}: {wrong_one!r} is not a number, as nearly all others are; "
-        what += "fix it, leave the field empty if the value is missing, "
+        what = f", column {name!r}: {wrong_one!r} is not a number, as most are; fix it, empty it, "
         category = ", or make it a category: " + as_kind(name, "category") + "."
         raise files.at_line(lines[others[0]], path, what + instead + category)
 

@@ -83,7 +83,7 @@ def test_every_truncation_and_every_growth(good, tmp_path):
         assert load_refuses(path), length
     for tail in (b"\0", b" ", b"x" * 8, data):
         path.write_bytes(data + tail)
-        assert "appended" in refusal(path)
+        assert f"{len(data + tail)} bytes, not {len(data)}" in refusal(path)
 
 
 def test_exchanged_and_moved_bytes(good, tmp_path):
@@ -261,13 +261,13 @@ FORGED = {
     "an absent tensor": (in_subspace("coef", {"array": "absent"}), "missing"),
     "no tag": (in_subspace("coef", {"what": 1}), "where an object should be"),
     "a field of its own": (in_subspace("more", 1), "no parameter 'more'"),
-    "shape and bytes": (shape("subspace.coef", [60, 4]), "needs 1920 bytes"),
+    "shape and bytes": (shape("subspace.coef", [60, 4]), "is described as .*60, 4"),
     "transposed": (shape("subspace.coef", [3, 60]), "shape"),
-    "negative": (shape("subspace.coef", [-60, -3]), "has the shape"),
-    "not whole": (shape("subspace.coef", [60.0, 3]), "has the shape"),
+    "negative": (shape("subspace.coef", [-60, -3]), "is described as"),
+    "not whole": (shape("subspace.coef", [60.0, 3]), "is described as"),
     "a list for a type": (list_for_type, "is described as"),
-    "80 TB": (huge, "needs 9223372036854775808 bytes"),
-    "overlapping": (offsets, "begins at byte"),
+    "80 TB": (huge, "is described as .*1099511627776"),
+    "overlapping": (offsets, r"from byte \d+ on, is described as .*\[0, 480\]"),
     "unknown class": (unknown_class, "'os.system', which is not registered"),
     "unknown kernel": (unknown_kernel, "'builtins.eval', which is not registered"),
     "unknown parameter": (unknown_parameter, "no parameter '__class__'"),
@@ -353,10 +353,18 @@ def test_refused_within_a_second_and_50_mb(content, tmp_path):
     assert peak < 50 << 20
 
 
+def test_a_header_shorter_than_its_own_beginning(tmp_path):
+    """It was a bare ValueError of Python's."""
+    path = tmp_path / "m.mercer"
+    path.write_bytes(struct.pack("<Q", 5) + START + b"0" * 100)
+    os.truncate(path, 1 << 40)
+    assert f"its header has 5 of {1 << 40} bytes" in refusal(path)
+
+
 def test_a_sparse_file_of_a_terabyte_is_refused_at_once(good, tmp_path):
     path = tmp_path / "m.mercer"
     path.write_bytes(good.read_bytes())
     os.truncate(path, 1 << 40)
     started = time.process_time()
-    assert "appended" in refusal(path)
+    assert f"{1 << 40} bytes" in refusal(path)
     assert time.process_time() - started < 1

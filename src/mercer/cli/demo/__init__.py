@@ -6,9 +6,8 @@ from typing import Any
 from mercer.cli.options import command, console, output_folder, tables
 
 
-@command(short_help="See what mercer does with images of digits; writes a report.")
-@output_folder("mercer-demo", "the report and the models")
-def demo(output: Path) -> None:
+@command("See what mercer does with images of digits; writes a report.")
+def demo(output: Path = output_folder("mercer-demo", "the report and the models")) -> None:
     """Show what kernel PCA does to scikit-learn's 1,797 handwritten digits.
 
     Embeds them, removes noise beside linear PCA and scikit-learn's kernel PCA, with clean images to
@@ -20,13 +19,13 @@ def demo(output: Path) -> None:
 
     from mercer._base.machine import one_blas_thread
     from mercer.cli.demo.report import write
-    from mercer.cli.demo.study import run
+    from mercer.cli.demo.study import facts_of, run
 
     # On matrices this small several BLAS threads lose more by waiting than they gain.
     with console.progress(), one_blas_thread():
         results = run()
     write(results, output)
-    facts = {**results.facts(), "report": str(output / "report.html")}
+    facts = {**facts_of(results), "report": str(output / "report.html")}
     if not console.as_json(facts) and not console.asked_for("quiet"):
         _print(results, output)
 
@@ -44,7 +43,7 @@ def _print(results: Any, folder: Path) -> None:
     console.summary("And more", in_words(results))
     terminal.print(f"Report:  [bold]{folder / 'report.html'}[/bold]", soft_wrap=True)
     terminal.print(f"Try:     {folder / 'live.html'}, an interactive model", soft_wrap=True)
-    names = ", ".join(f"{name}.mercer" for name in results.models())
+    names = ", ".join(f"{name}.mercer" for name in results.models)
     terminal.print(f"Models:  {names}", soft_wrap=True)
     terminal.print("Next:    mercer fit YOURS.csv -o yours.mercer\n", soft_wrap=True)
 

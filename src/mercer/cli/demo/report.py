@@ -12,7 +12,7 @@ from mercer import __version__
 from mercer._base.files import filled
 from mercer._base.machine import size_text
 from mercer._base.types import Array
-from mercer.cli.demo.study import SETTINGS, SHAPE, Found, Results, fill_in
+from mercer.cli.demo.study import SETTINGS, SHAPE, Found, fill_in
 from mercer.io import atomic_file
 from mercer.io.images import encode_png, to_bytes
 from mercer.papers import Labelled
@@ -72,9 +72,9 @@ def curve(points: Array, at: tuple[float, float], names: Sequence[str]) -> str:
     return filled(HERE, "curve.svg", line=line, x=xs[-1], y=260 - ys[-1], names=named)
 
 
-def write(results: Results, folder: Path) -> None:
+def write(results: Found, folder: Path) -> None:
     """Write the models first, so that a report never mentions models that do not exist."""
-    for name, model in results.models().items():
+    for name, model in results.models.items():
         model.save(folder / f"{name}.mercer")
     data = results.digits
     results.embedding.to_html(folder / "live.html", data.X_test, data.y_test, images=(8, 8))
@@ -82,7 +82,7 @@ def write(results: Results, folder: Path) -> None:
         file.write(render(results).encode())
 
 
-def render(results: Results) -> str:
+def render(results: Found) -> str:
     """The page for a finished demo: ``page.html`` with everything filled in."""
     small = results.compressed
     facts = {
@@ -100,7 +100,7 @@ def render(results: Results) -> str:
     return filled(HERE, "page.html", **facts)
 
 
-def in_words(results: Results) -> dict[str, str]:
+def in_words(results: Found) -> dict[str, str]:
     """The other figures, as lines."""
     small, made, watch = results.compressed, results.generated, results.found
     rate = watch.model.false_alarm_rate
@@ -124,7 +124,7 @@ def in_words(results: Results) -> dict[str, str]:
     }
 
 
-def _embedding(results: Results) -> dict[str, str]:
+def _embedding(results: Found) -> dict[str, str]:
     model, test, labels = results.embedding, results.digits.X_test, results.digits.y_test
     Z, share = model.transform(test), model.explained_variance_ratio_
     names = [f"component {i} ({share[i]:.1%})" for i in range(4)]
@@ -137,7 +137,7 @@ def _embedding(results: Results) -> dict[str, str]:
     return {"panels": "\n".join(panels), "spectrum": spectrum(share), "relevance": relevance}
 
 
-def _denoising(results: Results) -> dict[str, Any]:
+def _denoising(results: Found) -> dict[str, Any]:
     gaussian, speckle = (_strips(study, results.digits) for study in results.studies)
     before, linear, ours = (results.studies[0].results[i].error for i in (0, 1, -1))
     removed = {"removed": 1 - ours / before, "removed_linear": 1 - linear / before}

@@ -3,7 +3,6 @@
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -65,50 +64,8 @@ PER_DIGIT = 10
 MASKED = 0.2
 
 
-@dataclass(frozen=True)
-class Results:
-    """Everything that the demo has found."""
-
-    digits: Labelled
-    embedding: KernelPCA
-    studies: list[Found]
-    alone: Found
-    compressed: Found
-    generated: Found
-    found: Found
-    seconds: float
-
-    def models(self) -> dict[str, Any]:
-        """The fitted models, by the name of their file."""
-        return {
-            "embedding": self.embedding,
-            "denoiser": self.studies[0].model,
-            "sparse": self.compressed.model,
-            "generator": self.generated.model,
-            "novelty": self.found.model,
-        }
-
-    def facts(self) -> dict[str, Any]:
-        """The figures, for programs."""
-        denoising = {
-            study.noise: {result.method: _some(result, "error", "read") for result in study.results}
-            for study in (*self.studies, self.alone)
-        }
-        return {
-            "denoising": denoising,
-            "sparse": _some(self.compressed, "support", "file_bytes", "error"),
-            "generated": _some(self.generated, "read", "distance", "real_distance"),
-            "novelty": _some(self.found, "false_alarms", "detected", "auc"),
-            "seconds": self.seconds,
-        }
-
-
-def _some(result: Any, *names: str) -> dict[str, Any]:
-    return {name: getattr(result, name) for name in names}
-
-
-def run() -> Results:
-    """Fit and measure everything."""
+def run() -> Found:
+    """Fit and measure everything; beside it ``models``, by the names of their files."""
     started, data = time.perf_counter(), load()
     results: dict[str, Any] = {}
     stages: dict[str, Callable[[], Any]] = {
@@ -123,7 +80,33 @@ def run() -> Results:
         announce("demo", i, len(stages))
         results[name] = stage()
     announce("demo", len(stages), len(stages))
-    return Results(data, **results, seconds=time.perf_counter() - started)
+    done = Found(digits=data, **results, seconds=time.perf_counter() - started)
+    done.models = {
+        "embedding": done.embedding,
+        "denoiser": done.studies[0].model,
+        "sparse": done.compressed.model,
+        "generator": done.generated.model,
+        "novelty": done.found.model,
+    }
+    return done
+
+
+def facts_of(results: Found) -> dict[str, Any]:
+    """The figures, for programs."""
+
+    def some(part: Found, *names: str) -> dict[str, Any]:
+        return {name: getattr(part, name) for name in names}
+
+    studies = (*results.studies, results.alone)
+    return {
+        "denoising": {
+            s.noise: {r.method: some(r, "error", "read") for r in s.results} for s in studies
+        },
+        "sparse": some(results.compressed, "support", "file_bytes", "error"),
+        "generated": some(results.generated, "read", "distance", "real_distance"),
+        "novelty": some(results.found, "false_alarms", "detected", "auc"),
+        "seconds": results.seconds,
+    }
 
 
 def compress_model(digits: Labelled, full: KernelPCA) -> Found:
@@ -251,18 +234,11 @@ def load() -> Labelled:
     return Labelled("digits", X[:N_TRAIN], y[:N_TRAIN], X[N_TRAIN:], y[N_TRAIN:])
 
 
-def add_gaussian(X: Array, rng: np.random.Generator) -> Array:
-    """Gaussian noise of standard deviation 0.25, as Mika et al. (1999) added to USPS digits."""
-    return np.asarray(X + 0.25 * rng.standard_normal(X.shape))
-
-
-def add_speckle(X: Array, rng: np.random.Generator) -> Array:
-    """Each pixel becomes black or white with probability 0.2: their speckle noise."""
-    hit = rng.random(X.shape) < 0.2
-    return np.where(hit, rng.random(X.shape) < 0.5, X)
-
-
-NOISES: Mapping[str, Noise] = {"Gaussian": add_gaussian, "speckle": add_speckle}
+#: As Mika et al. (1999) added it to USPS digits; speckle turns a fifth of the pixels black or white.
+NOISES: Mapping[str, Noise] = {
+    "Gaussian": lambda X, rng: X + 0.25 * rng.standard_normal(X.shape),
+    "speckle": lambda X, rng: np.where(rng.random(X.shape) < 0.2, rng.random(X.shape) < 0.5, X),
+}
 
 
 def compare(digits: Labelled) -> list[Found]:
@@ -271,16 +247,19 @@ def compare(digits: Labelled) -> list[Found]:
     Width, number of components and penalty of each method are those with the smallest error on
     training images that were held out and given the same kind of noise.
     """
-    linear = _Grid([PCA(q) for q in LINEAR_COUNTS], digits.X)
-    sklearn = _Grid(_sklearn(digits.X), digits.X)
+    rivals = {
+        "linear PCA": [PCA(q) for q in LINEAR_COUNTS],
+        "scikit-learn KernelPCA": _sklearn(digits.X),
+    }
+    fitted = {name: _fitted(models, digits.X[:-HELD_OUT]) for name, models in rivals.items()}
     studies = []
     for name, noise in NOISES.items():
         noisy = noise(digits.X_test, fixed_rng(2))
         model = _tuned(digits.X, noise)
+        best = {name: _best(models, digits.X, noise) for name, models in fitted.items()}
         cleaned = {
             "noisy": ("", noisy),
-            "linear PCA": linear.denoise(noise, noisy),
-            "scikit-learn KernelPCA": sklearn.denoise(noise, noisy),
+            **{name: (_settings(m), _there_and_back(m, noisy)) for name, m in best.items()},
             "mercer KernelPCA": (_settings(model), model.denoise(noisy, match_noise=True)),
         }
         studies.append(_judged(name, cleaned, digits, model))
@@ -346,23 +325,20 @@ def _settings(model: Estimator) -> str:
     return ", ".join(words)
 
 
-class _Grid:
-    """Candidates fitted once to a part of the rows, and judged on the rest for any noise."""
+def _fitted(candidates: list[Any], rows: Array) -> list[Any]:
+    models = []
+    for i, candidate in enumerate(candidates):
+        announce("rivals", i, len(candidates))
+        models.append(candidate.fit(rows))
+    return models
 
-    def __init__(self, candidates: list[Any], train: Array) -> None:
-        self.candidates, self.train = candidates, train
-        self.fitted = []
-        for i, candidate in enumerate(candidates):
-            announce("rivals", i, len(candidates))
-            self.fitted.append(clone(candidate).fit(train[:-HELD_OUT]))
 
-    def denoise(self, noise: Noise, noisy: Array) -> tuple[str, Array]:
-        """The best candidate's settings, and the noisy rows as it denoises them."""
-        clean = self.train[-HELD_OUT:]
-        tried = noise(clean, fixed_rng(1))
-        errors = [square_sums(_there_and_back(m, tried) - clean).mean() for m in self.fitted]
-        best = self.candidates[int(np.argmin(errors))]
-        return _settings(best), _there_and_back(best.fit(self.train), noisy)
+def _best(fitted: list[Any], train: Array, noise: Noise) -> Any:
+    """The best model on the rows that were held out, with this noise, fitted to all of them."""
+    clean = train[-HELD_OUT:]
+    tried = noise(clean, fixed_rng(1))
+    errors = [square_sums(_there_and_back(model, tried) - clean).mean() for model in fitted]
+    return clone(fitted[int(np.argmin(errors))]).fit(train)
 
 
 def _there_and_back(model: Estimator, rows: Array) -> Array:

@@ -14,6 +14,7 @@ from mercer.exceptions import MercerError, ModelFileError
 from mercer.gram import FeatureSums, LandmarkFeatures
 from mercer.kernels import Kernel
 from mercer.model import Subspace, model_of
+from mercer.model.model import PER_COMPONENT
 from mercer.points import Points
 from mercer.points.sparse import SparseRows
 
@@ -39,9 +40,8 @@ def expect(what: str, value: object, shape: tuple[int | None, ...], kind: str = 
         raise ModelFileError(f"{what} is {type(value).__name__}, not an array")
     sides = zip(shape, value.shape, strict=False)
     fits = value.ndim == len(shape) and all(side in (None, length) for side, length in sides)
-    expected = tuple("any" if side is None else side for side in shape)
-    held = f"{what} has shape {value.shape} of {value.dtype}"
-    demand(fits and value.dtype.kind in kind, f"{held}, where {expected} is needed")
+    held = f"{what} has shape {value.shape} of {value.dtype}, where {shape} is needed"
+    demand(fits and value.dtype.kind in kind, held)
 
 
 def _expect_rows(what: str, rows: object, m: int | None) -> None:
@@ -55,8 +55,7 @@ def _expect_rows(what: str, rows: object, m: int | None) -> None:
 @check_loaded.register
 def _sparse_rows(rows: SparseRows) -> None:
     rows.check()
-    width = rows.width
-    demand(width <= MAX_WIDTH, f"sparse rows of {width} columns, and {MAX_WIDTH} are the most")
+    demand(rows.width <= MAX_WIDTH, f"sparse rows of {rows.width} columns, more than {MAX_WIDTH}")
 
 
 @check_loaded.register
@@ -69,7 +68,6 @@ def _subspace(subspace: Subspace) -> None:
     """S (m, d), B (m, q), c (m,), b (q,) in one precision, and a kernel."""
     kernel, coef = subspace.kernel, subspace.coef
     demand(isinstance(kernel, Kernel), f"the kernel is {type(kernel).__name__}")
-    kernel.check()
     expect("coef", coef, (None, None))
     m, q = coef.shape
     if subspace.points.is_open:
@@ -112,7 +110,7 @@ def check_model(model: object) -> None:
     eta = state.get("eta_", 1.0)
     positive = isinstance(eta, int | float | np.number) and 0 < eta < np.inf
     demand(positive, f"eta_ is {eta!r:.80}, not a positive number")
-    for name in ("eigenvalues", "explained_variance", "explained_variance_ratio", "residuals"):
+    for name in PER_COMPONENT:
         if (part := getattr(learnt, name)) is not None:
             expect(f"{name}_", part, (subspace.n_components,))
 
@@ -125,8 +123,7 @@ def check_answers(model: Estimator, size: int) -> None:
     """
     d = vars(model).get("n_features_in_")
     sparse = "_model_" in vars(model) and model_of(model).subspace.points.is_sparse
-    most = MAX_WIDTH if sparse else max(size, 10**6)
-    if type(d) is not int or not 1 <= d <= most:
+    if type(d) is not int or not 1 <= d <= (MAX_WIDTH if sparse else max(size, 10**6)):
         raise ModelFileError(f"n_features_in_ is {d!r:.80}")
     zeros = csr_array((3, d)) if sparse else np.zeros((3, d))
     for name, ask in _trials(model, zeros).items():

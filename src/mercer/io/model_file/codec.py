@@ -33,15 +33,13 @@ from mercer._base import registry as _registry
 from mercer._base.config import Config
 from mercer._base.sklearn import BaseEstimator
 from mercer._base.types import Array
-from mercer.exceptions import MercerError, MercerWarning, ModelFileError
+from mercer.exceptions import MercerWarning, ModelFileError
 from mercer.gram import LandmarkFeatures
 from mercer.io.model_file.checks import check_loaded, check_model
 from mercer.io.model_file.container import Reader, parse_json
 from mercer.kernels import FunctionKernel
 from mercer.points.sparse import SparseRows
 
-#: Exceptions of constructors and checks that are given nonsense.
-_NONSENSE = (MercerError, TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
 #: Levels of objects in objects; how many Python itself bears differs from version to version.
 DEEPEST = 150
 _SCALARS = ("float64", "float32", "int64", "int32", "bool")
@@ -54,7 +52,6 @@ _CENTRED = (
 DERIVED: dict[type, tuple[str, ...]] = {LandmarkFeatures: ("_whitening",)}
 
 Tagged: TypeAlias = dict[str, Any]
-Json: TypeAlias = Tagged | list[Any] | str | float | None
 
 
 def saved_attributes(cls: type) -> tuple[str, ...]:
@@ -70,15 +67,15 @@ class Encoder:
         self._inside_parameters = 0
         self._seen: dict[tuple[object, ...], tuple[Tagged, Array]] = {}
 
-    def encode(self, value: object, name: str) -> Json:
+    def encode(self, value: object, name: str) -> Any:
         """``value`` as JSON; ``name`` is what its array is called if it is one."""
         if isinstance(value, BaseEstimator) or is_dataclass(value):
             return self.encode_object(value, name)
         if issparse(value):  # the compatible KernelPCA keeps what it was given
             return {"sparse": self.encode_object(SparseRows.of(value), name)}
         match value:
-            case np.generic():
-                return self._scalar(value, name)
+            case np.generic() if value.dtype.name in _SCALARS:
+                return {"scalar": value.dtype.name, "value": self.encode(value.item(), name)}
             case None | bool() | int() | str():
                 return value
             case float() if math.isnan(value):
@@ -92,8 +89,7 @@ class Encoder:
             case tuple():
                 return {"tuple": self.encode([*value], name)}
             case dict() if all(isinstance(key, str) for key in value):
-                parts = {key: self.encode(item, f"{name}.{key}") for key, item in value.items()}
-                return {"dict": parts}
+                return {"dict": self._each(value, name)}
             case np.dtype():
                 return {"dtype": value.name}
             case np.random.Generator() | np.random.RandomState():
@@ -102,64 +98,48 @@ class Encoder:
                 return str(os.fspath(value))
             case Executor():
                 return None  # workers are not part of a model
-        what = f"{name} is {'a function' if callable(value) else f'a {type(value).__name__}'}"
-        raise ModelFileError(
-            f"{what}, which a model file cannot hold; use one of mercer's own objects."
-        )
+        kind = "function" if callable(value) else type(value).__name__
+        raise ModelFileError(f"{name} is a {kind}, which no file can hold; use mercer's objects.")
 
     def encode_object(self, value: object, name: str) -> Tagged:
         """A registered class with its parameters, and what a fit has found."""
         if isinstance(value, FunctionKernel):
-            remedy = (
-                "compute k(train, train) and fit with kernel='precomputed', or fit again where "
-            )
             code = "a function kernel is code, which a model file never holds"
-            raise ModelFileError(f"{code}; {remedy}it is used.")
+            raise ModelFileError(f"{code}; fit k(X, X) with kernel='precomputed', or fit again.")
         cls = type(value)
         word = _registry.word_of(cls)
         if word is None:
-            known = "a model file holds mercer's own classes and those that were registered"
-            other = f"{cls.__module__}:{cls.__qualname__} is not one of them"
-            remedy = f"call mercer.register({cls.__name__}) before save, and before load."
-            raise ModelFileError(f"{known}, and {other}; {remedy}")
+            foreign = f"{cls.__module__}:{cls.__qualname__} is not one of mercer's own classes"
+            raise ModelFileError(f"{foreign}; call mercer.register({cls.__name__}) before save.")
         # An estimator that is a parameter is a pattern: whether it was fitted does not matter.
         is_estimator = isinstance(value, BaseEstimator)
         self._inside_parameters += is_estimator
-        others = getattr(cls, "_left_out", ())
-        parameters = {
-            part: None if part in others else getattr(value, part) for part in _names_of(cls)
-        }
+        parameters = {part: getattr(value, part) for part in _names_of(cls)}
+        parameters |= dict.fromkeys(getattr(cls, "_left_out", ()))
         encoded: Tagged = {"object": word, "with": self._each(parameters, name)}
         self._inside_parameters -= is_estimator
         if derived := DERIVED.get(cls):
             encoded["derived"] = self._each({part: getattr(value, part) for part in derived}, name)
         if is_estimator and not isinstance(value, Config):
             saved = () if self._inside_parameters else saved_attributes(cls)
-            state = {a: getattr(value, a) for a in saved if hasattr(value, a)}
-            encoded["state"] = self._each(state, name)
+            found = {part: getattr(value, part) for part in saved if hasattr(value, part)}
+            encoded["state"] = self._each(found, name)
         return encoded
 
     def _each(self, values: Mapping[str, object], name: str) -> Tagged:
         start = f"{name}." if name else ""
         return {key: self.encode(value, start + key.strip("_")) for key, value in values.items()}
 
-    def _scalar(self, value: np.generic, name: str) -> Tagged:
-        if value.dtype.name not in _SCALARS:
-            raise ModelFileError(f"{name} is {value.dtype}; give an ordinary number.")
-        return {"scalar": value.dtype.name, "value": self.encode(value.item(), name)}
-
     def _array(self, array: Array, name: str) -> Tagged:
         if array.dtype.kind in "OUS":
             return self._names(array, name)
         key = (array.__array_interface__["data"][0], array.shape, array.strides, array.dtype)
-        if key in self._seen and array.size:
-            return self._seen[key][0]
-        transposed = array.flags.f_contiguous and not array.flags.c_contiguous
-        encoded = {"array": self._add(array.T if transposed else array, name)}
-        if transposed:
-            encoded["order"] = "F"
-        self._seen[key] = encoded, array  # the array is kept, so that its address stays its own
-        return encoded
+        if key not in self._seen or not array.size:
+            transposed = array.flags.f_contiguous and not array.flags.c_contiguous
+            stored = {"array": self._add(array.T if transposed else array, name)}
+            # The array is kept, so that its address stays its own.
+            self._seen[key] = stored | ({"order": "F"} if transposed else {}), array
+        return self._seen[key][0]
 
     def _names(self, array: Array, name: str) -> Tagged:
         texts = array.tolist()
@@ -208,8 +188,9 @@ class Decoder:
                 return array.T if value.get("order") == "F" else array
             case {"names": name}:
                 return self._names(name, str if value.get("kind") == "text" else object)
-            case {"scalar": kind, "value": number} if kind in _SCALARS:
-                return self._scalar(self.decode(number), kind)
+            case {"scalar": str(kind), "value": bool() | int() | float() | {"float": _} as number}:
+                if kind in _SCALARS:
+                    return np.dtype(kind).type(self.decode(number))
             case {"float": "inf" | "-inf" as word}:
                 return float(word)
             case {"dtype": "float32" | "float64" as word}:
@@ -220,24 +201,22 @@ class Decoder:
                 return tuple(self.decode(items))
             case {"dict": dict(items)}:
                 return {key: self.decode(item) for key, item in items.items()}
-            case {"object": word}:
-                return self._object(word, value)
+            case {"object": str(word), "with": dict(parameters)}:
+                return self._object(word, parameters, value)
             case {"sparse": {"object": str(word)} as rows} if _registry.find(word) is SparseRows:
                 return self.decode(rows).to_scipy()
         raise self.reader.error(f"{str(value)[:80]} stands where an object should be")
 
-    def _object(self, word: Any, value: Tagged) -> object:
-        parameters = value.get("with")
-        cls = _registry.find(word) if isinstance(word, str) else None
+    def _object(self, word: str, parameters: Tagged, value: Tagged) -> object:
+        cls = _registry.find(word)
         if cls is None:
-            raise self._unknown(str(word)[:200])
-        if not isinstance(parameters, dict):
-            raise self.reader.error(f"{word} has no parameters")
+            remedy = "install a newer mercer, or import the class and call mercer.register"
+            raise self.reader.error(f"it holds a {word[:200]!r}, which is not registered; {remedy}")
         if word == "preimage.Smoother" and "by" not in parameters:
             parameters, self.remark = {"by": "nearest", **parameters}, _CENTRED
         if unknown := sorted(set(parameters) - set(_names_of(cls))):
-            odd = f"{word} has no parameter {unknown[0][:80]!r}"
-            raise self.reader.error(f"{odd}; it may come from a newer version of mercer")
+            odd = f"{word} has no parameter {unknown[0][:80]!r}; it may need a newer mercer"
+            raise self.reader.error(odd)
         try:
             # These warnings were given when the model was fitted.
             with warnings.catch_warnings(action="ignore", category=MercerWarning):
@@ -246,16 +225,8 @@ class Decoder:
             if error.path is not None:
                 raise
             raise self.reader.error(f"{word}: {error}") from error
-        except _NONSENSE as error:
+        except Exception as error:  # of any kind: constructors and checks are given nonsense
             raise self.reader.error(f"{word} makes no sense ({error})") from error
-
-    def _unknown(self, word: str) -> ModelFileError:
-        remedy = "it may come from a newer version of mercer; a class of your own needs "
-        remedy += "mercer.register before loading"
-        if ":" in word:
-            remedy = "import that class, if you trust it, and call mercer.register with it before"
-            remedy += " loading"
-        return self.reader.error(f"it holds a {word!r}, which is not registered; {remedy}")
 
     def _make(self, cls: type, parameters: Tagged, value: Tagged) -> object:
         made = cls(**{key: self.decode(part) for key, part in parameters.items()})
@@ -285,12 +256,6 @@ class Decoder:
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise self.reader.error("names are not texts")
         return np.array(names, dtype=kind)
-
-    def _scalar(self, number: object, kind: str) -> np.generic:
-        if not isinstance(number, bool | int | float):
-            raise self.reader.error(f"{number!r} is not a {kind}")
-        scalar: np.generic = np.dtype(kind).type(number)
-        return scalar
 
 
 def _names_of(cls: type) -> list[str]:

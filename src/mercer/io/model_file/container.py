@@ -15,11 +15,13 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BufferedReader
 from math import prod
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -33,10 +35,6 @@ _SIGNS = (
     *((bytes([0x80, protocol]), _PICKLE) for protocol in (2, 3, 4, 5)),
     (b"\x93NUMPY", "a NumPy array; open it with numpy.load"),
     (b"PK\x03\x04", "a zip archive (.npz, skops, PyTorch); open it with what wrote it"),
-    (b"\x89HDF\r\n", "an HDF5 file; open it with what wrote it"),
-    (b"\x1f\x8b", "a gzip archive; unpack it first"),
-    (b"\x89PNG", "a picture"),
-    (b"PAR1", "a Parquet table; fit a model to it first"),
 )
 
 
@@ -92,19 +90,33 @@ def write_container(file: BinaryIO, texts: Mapping[str, str], tensors: Mapping[s
     header: dict[str, object] = {"__metadata__": first}
     at = 0
     for name, array in arrays.items():
-        what = {"dtype": _NAMES[array.dtype], "shape": list(array.shape)}
-        header[name] = {**what, "data_offsets": [at, at + array.nbytes]}
+        kind, place = _NAMES[array.dtype], [at, at + array.nbytes]
+        header[name] = {"dtype": kind, "shape": array.shape, "data_offsets": place}
         at += array.nbytes
     text = json.dumps(header, separators=(",", ":"), allow_nan=False).encode("ascii")
     text += b" " * (-len(text) % 8)
     if len(text) > MAX_HEADER:
-        long = f"the header would take {len(text)} bytes, more than {MAX_HEADER}"
+        long = f"the header takes {len(text)} bytes of {MAX_HEADER}"
         raise ModelFileError(f"{long}; give large parameters as arrays.")
     start = len(text).to_bytes(8, "little") + text
     digest = hashlib.sha256(start).hexdigest().encode()
     file.write(start[:_DIGEST_AT] + digest + start[_DIGEST_AT + 64 :])
     for array in arrays.values():
         file.write(_bytes(array))
+
+
+@contextmanager
+def open_container(path: PathLike) -> Iterator["Reader"]:
+    """A file whose header has been checked; nothing is believed before that."""
+    path = Path(path)
+    if not path.exists():
+        guess = similar_file(path) or "; check its name."
+        raise MissingModelError(f"there is no model file '{path}'{guess}")
+    # A pipe would wait for a writer, for ever.
+    if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
+        raise ModelFileError(f"'{path}' is a device or a pipe; give the name of a file.")
+    with path.open("rb") as file:
+        yield Reader(path, file)
 
 
 class Reader:
@@ -114,48 +126,25 @@ class Reader:
     the metadata, without checksums.
     """
 
-    def __init__(self, path: PathLike) -> None:
-        self.path = Path(path)
-        if not self.path.exists():
-            guess = similar_file(self.path) or "; check its name."
-            raise MissingModelError(f"there is no model file '{self.path}'{guess}")
-        # A pipe would wait for a writer, for ever.
-        if not stat.S_ISREG(self.path.stat().st_mode) and not self.path.is_dir():
-            raise self.error("it is a device or a pipe; give the name of a file")
-        self._file = self.path.open("rb")
-        try:
-            self.size = os.fstat(self._file.fileno()).st_size
-            header = self._read_header()
-            self.texts, self.tensors = self._check_header(header)
-        except BaseException:
-            self._file.close()
-            raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
+    def __init__(self, path: Path, file: BufferedReader) -> None:
+        self.path, self._file = path, file
+        self.size = os.fstat(file.fileno()).st_size
+        self.texts, self.tensors = self._check_header(self._read_header())
 
     def error(self, trouble: str) -> ModelFileError:
         """An error that says what was found, and names the file."""
         if not isinstance(trouble, Remedy):
             trouble = " ".join(trouble.split())[:500]  # NumPy's error may print a whole array
-        where = f"'{self.path}' is not a model that mercer can load: "
-        error = ModelFileError(where + trouble + ".")
+        error = ModelFileError(f"'{self.path}' is not a model that can be loaded: " + trouble + ".")
         error.path = self.path
         return error
 
     def read(self, name: str) -> Array:
         """One tensor, if its bytes are those that were written, all of them finite."""
         tensor = self.tensors[name]
-        try:
-            array = np.empty(tensor.shape, dtype=_DTYPES[tensor.dtype])
-        except (ValueError, MemoryError) as error:
-            raise self.error(f"tensor {name!r} of shape {tensor.shape}: {error}") from error
+        array = np.empty(tensor.shape, dtype=_DTYPES[tensor.dtype])
         self._file.seek(self._payload + tensor.start)
-        if self._file.readinto(_bytes(array)) != tensor.n_bytes:
-            raise self.error(f"tensor {name!r} ends too early; copy the file again")
+        self._file.readinto(_bytes(array))
         self._compare(tensor, hashlib.sha256(_bytes(array)).hexdigest())
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise self.error(f"tensor {name!r} holds NaN or infinity; fit and save again")
@@ -172,37 +161,30 @@ class Reader:
 
     def _compare(self, tensor: Tensor, sha256: str) -> None:
         if sha256 != tensor.sha256:
-            sums = f"(SHA-256 {sha256[:12]}…, written as {tensor.sha256[:12]}…)"
-            changed = f"tensor {tensor.name!r} has changed since it was saved {sums}"
-            raise self.error(f"{changed}; copy the file again")
+            changed = f"tensor {tensor.name!r} has changed since it was saved"
+            raise self.error(f"{changed} (SHA-256 now {sha256[:12]}…); copy the file again")
 
     def _read_header(self) -> bytes:
         """The header, if it is ours and unchanged."""
-        if self.size == 0:
-            raise self.error("it is empty; save the model again")
         start = self._file.read(_DIGEST_AT)
         length = int.from_bytes(start[:8], "little")
         if start[8:] != _START:
-            cut = len(start) < _DIGEST_AT and _START.startswith(start[8:])
-            words = f"it has only {self.size} bytes; it is cut off, copy it again"
-            raise self.error(words if cut else looks_like(start))
-        if length > MAX_HEADER or length > self.size - 8:
-            short = f"its header should have {length} bytes, and the file has {self.size}"
-            raise self.error(f"{short}; it is damaged or cut off, copy it again")
+            cut = f"it is empty or cut off after {self.size} bytes; copy it again"
+            raise self.error(cut if _START.startswith(start[8:]) else looks_like(start))
+        if not len(_START) + 64 <= length <= min(MAX_HEADER, self.size - 8):
+            raise self.error(f"its header has {length} of {self.size} bytes; copy the file again")
         rest = self._file.read(length + 8 - len(start))
-        written = rest[:64]
-        digest = hashlib.sha256(start + _ZEROS + rest[64:]).hexdigest().encode()
-        if len(rest) != length + 8 - len(start) or digest != written:
+        if hashlib.sha256(start + _ZEROS + rest[64:]).hexdigest().encode() != rest[:64]:
             raise self.error("its header has changed since it was saved; copy the file again")
         self._payload = length + 8
         return start[8:] + rest
 
     def _check_header(self, header: bytes) -> tuple[dict[str, str], dict[str, Tensor]]:
         entries = parse_json(header.decode("ascii", errors="replace"), self.error)
-        texts = entries.pop("__metadata__", None) if isinstance(entries, dict) else None
-        if not isinstance(texts, dict) or not all(isinstance(t, str) for t in texts.values()):
-            raise self.error("its header has no texts")
-        texts.pop("digest", None)
+        texts = entries.pop("__metadata__")  # as it begins
+        if not all(isinstance(text, str) for text in texts.values()):
+            raise self.error("its header has more than texts")
+        del texts["digest"]
         sums = parse_json(texts.pop("sha256", "null"), self.error)
         if not isinstance(sums, dict) or set(sums) != set(entries):
             raise self.error("its tensors and its checksums disagree")
@@ -212,28 +194,19 @@ class Reader:
             tensors[name] = self._tensor(name, entry, at, str(sums[name]))
             at = tensors[name].stop
         if self._payload + at != self.size:
-            sizes = f"it has {self.size} bytes, and its header speaks of {self._payload + at}"
-            raise self.error(f"{sizes}; it is cut off or something was appended, copy it again")
+            raise self.error(f"it has {self.size} bytes, not {self._payload + at}; copy it again")
         return texts, tensors
 
     def _tensor(self, name: str, entry: Any, at: int, sha256: str) -> Tensor:
         """One entry of the header, if its numbers agree with each other and it begins at ``at``."""
-        what = f"tensor {name!r}"
         match entry:
-            case {"dtype": kind, "shape": [*shape], "data_offsets": [int(start), int(stop)]}:
-                known = isinstance(kind, str) and kind in _DTYPES and len(entry) == 3
-            case _:
-                known = False
-        if not known:
-            raise self.error(f"{what} is described as {str(entry)[:80]}")
-        if len(shape) > 8 or not all(type(n) is int and 0 <= n < 2**62 for n in shape):
-            raise self.error(f"{what} has the shape {shape}")
-        expected = prod(shape) * _DTYPES[kind].itemsize  # Python's integers: no overflow
-        if stop - start != expected:
-            raise self.error(f"{what} of shape {shape} needs {expected} bytes, not {stop - start}")
-        if start != at:
-            raise self.error(f"{what} begins at byte {start}, not at {at}")
-        return Tensor(name, kind, tuple(shape), start, stop, sha256)
+            case {"dtype": str(kind), "shape": [*shape], "data_offsets": [int(start), int(stop)]}:
+                whole = len(shape) <= 8 and all(type(n) is int and 0 <= n < 2**62 for n in shape)
+                known = kind in _DTYPES and whole and len(entry) == 3
+                # Python's integers: no overflow
+                if known and (start, stop) == (at, at + prod(shape) * _DTYPES[kind].itemsize):
+                    return Tensor(name, kind, tuple(shape), start, stop, sha256)
+        raise self.error(f"tensor {name!r}, from byte {at} on, is described as {str(entry)[:120]}")
 
 
 def parse_json(text: str, error: Callable[[str], ModelFileError]) -> Any:
@@ -257,8 +230,7 @@ def parse_json(text: str, error: Callable[[str], ModelFileError]) -> Any:
 def _little_endian(name: str, array: Array) -> Array:
     dtype = array.dtype.newbyteorder("<")
     if dtype not in _NAMES:
-        kind = f"{name!r} holds {array.dtype}, which a model file cannot"
-        raise ModelFileError(f"{kind}; use float32 or float64.")
+        raise ModelFileError(f"{name!r} holds {array.dtype}; use float32 or float64.")
     if dtype.kind == "f" and not np.isfinite(array).all():
         raise ModelFileError(f"{name!r} holds NaN or infinity; fit the model again.")
     return np.asarray(array, dtype=dtype, order="C")

@@ -7,40 +7,31 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 from mercer._base.files import atomic_file
 from mercer._base.types import PathLike
 from mercer.exceptions import ModelFileError, warn
 from mercer.io.model_file.checks import check_answers
 from mercer.io.model_file.codec import Decoder, Encoder, saved_attributes
-from mercer.io.model_file.container import Reader, Tensor, parse_json, write_container
-from mercer.model.model import remember
+from mercer.io.model_file.container import (
+    Reader,
+    Tensor,
+    open_container,
+    parse_json,
+    write_container,
+)
+from mercer.model.model import PER_COMPONENT, remember
 
 FORMAT = "mercer model"
 #: Raised when files of an older version can no longer be read as they are.
 VERSION = 1
 
 #: Attributes that some fits do not have.
-_OPTIONAL = frozenset(
-    {
-        *("_sklearn_output_config", "X_transformed_fit_", "classes_", "dual_coef_"),
-        *("feature_names_in_", "labels_", "n_targets_", "rows_"),
-        # Before 0.2 detectors kept none of these, and tables whose values were all there no filler.
-        *("eigenvalues_", "explained_variance_", "explained_variance_ratio_", "residuals_"),
-        *("report_", "filler_"),
-    }
-)
-
-
-class Fingerprint(TypedDict):
-    """A fingerprint of the rows that a model was fitted to, by which data sets are told apart."""
-
-    rows: int
-    columns: int
-    dtype: str
-    sha256: str | None
-
+_OPTIONAL = {"_sklearn_output_config", "X_transformed_fit_", "classes_", "dual_coef_"}
+_OPTIONAL |= {"feature_names_in_", "labels_", "n_targets_", "rows_"}
+# Before 0.2 detectors kept none of these, and tables whose values were all there no filler.
+_OPTIONAL |= {"report_", "filler_", *(f"{name}_" for name in PER_COMPONENT)}
 
 _TEXTS = {"format", "version", "class", "model", "libraries", "created_at", "data"}
 
@@ -88,13 +79,10 @@ def read_model(path: PathLike) -> Any:
     ModelFileError
         The file is damaged, foreign, of another version, or makes no sense; it says which.
     """
-    with Reader(path) as reader:
+    with open_container(path) as reader:
         header = header_of(reader)
         decoder = Decoder(reader)
-        try:
-            model = decoder.decode(header["model"])
-        except RecursionError as error:
-            raise reader.error("its objects are nested too deeply") from error
+        model = decoder.decode(header["model"])
         needed = [name for name in saved_attributes(type(model)) if name not in _OPTIONAL]
         if absent := [name for name in needed if not hasattr(model, name)]:
             raise reader.error(f"its {header['class']} was never fitted: there is no {absent[0]}")
@@ -115,10 +103,9 @@ def header_of(reader: Reader) -> dict[str, Any]:
     texts = reader.texts
     if texts.get("format") != FORMAT:
         raise reader.error(f"its format is {texts.get('format', 'not stated')!r}, not {FORMAT!r}")
-    if texts.get("version") != str(VERSION):
-        mismatch = f"its version is {texts.get('version', 'not stated')!r}, and this mercer reads "
-        remedy = "install a newer mercer (in its clone: git pull && pip install .)"
-        raise reader.error(f"{mismatch}version {VERSION}; {remedy}")
+    if (version := texts.get("version", "not stated")) != str(VERSION):
+        known = f"its version is {version!r}, and this mercer reads version {VERSION}"
+        raise reader.error(f"{known}; install a newer mercer")
     if set(texts) != _TEXTS or not all(text.isprintable() for text in texts.values()):
         raise reader.error(f"its header has the texts {sorted(texts)!r:.200}")
     header: dict[str, Any] = dict(texts)
@@ -130,12 +117,10 @@ def header_of(reader: Reader) -> dict[str, Any]:
     plain = all(isinstance(text, str) and text.isprintable() for text in versions)
     if not plain or not _is_fingerprint(header["data"]):
         raise reader.error("its header does not say where it comes from")
-    model = header["model"]
-    if not isinstance(model, dict) or model.get("object") != texts["class"]:
-        raise reader.error(f"it holds no {texts['class'][:80]!r}")
-    if not all(isinstance(model.get(part), dict) for part in ("with", "state")):
-        raise reader.error(f"its {texts['class'][:80]!r} has no parameters")
-    return header
+    match header["model"]:
+        case {"object": word, "with": dict(), "state": dict()} if word == texts["class"]:
+            return header
+    raise reader.error(f"it holds no {texts['class'][:80]!r} with its parameters")
 
 
 def _is_fingerprint(value: Any) -> bool:
@@ -169,7 +154,7 @@ class ModelInfo:
     libraries: dict[str, str]  #: versions of Python and of the libraries that wrote the file
     created_at: str  #: in UTC, ISO 8601
     #: Rows, columns, precision and a fingerprint of the data that the model was fitted to
-    data: Fingerprint | None
+    data: Mapping[str, Any] | None
     tensors: tuple[Tensor, ...]  #: name, type, shape and size of each array, the largest first
 
 
@@ -199,7 +184,7 @@ def describe(path: PathLike) -> ModelInfo:
     >>> [(tensor.name, tensor.shape) for tensor in info.tensors[:2]]
     [('subspace.support', (50, 3)), ('subspace.coef', (50, 2))]
     """
-    with Reader(path) as reader:
+    with open_container(path) as reader:
         header = header_of(reader)
         reader.verify()
         model = header["model"]

@@ -18,7 +18,9 @@ from mercer.io.model_file.onnx_kernels import (
     Graph,
     RadialNodes,
     Traced,
+    check_outputs,
     kernel_nodes,
+    node,
     warn_of_rounding,
 )
 from mercer.io.model_file.onnx_maps import is_map, map_graph
@@ -114,8 +116,7 @@ def export_onnx(
     else:
         graph = _subspace_graph(model, outputs, steps, dtype)
     if (size := graph.ByteSize()) > MAX_BYTES:
-        large = f"the graph takes {size >> 20} MB, and ONNX allows 2047"
-        raise ModelFileError(f"{large}; use solver='landmarks', or compress the model.")
+        raise ModelFileError(f"the graph takes {size >> 20} MB of 2047; fit by solver='landmarks'.")
     with atomic_file(path) as file:
         file.write(graph.SerializeToString())
     return Path(path)
@@ -129,7 +130,15 @@ def _subspace_graph(model: Estimator, outputs: Names | None, steps: int, dtype: 
     known = _NOVELTY if hasattr(model, "score_samples") else _SUBSPACE
     known = known[:2] if isinstance(model, OnTables) else known
     names = known[:2] if outputs is None else tuple(outputs)
-    _check(subspace, names, known, steps, dtype)
+    check_outputs(names, known)
+    check_one_of("steps", steps, 1, 1000, "each makes the graph longer")
+    if subspace.points.is_sparse:
+        raise ModelFileError("ONNX has no sparse rows as input; fit to X.toarray().")
+    if not subspace.points.has_coordinates:
+        what = f"the input of {subspace.kernel!r} is not a table of numbers"
+        raise ModelFileError(f"{what}; export a model with a kernel of vectors.")
+    if dtype == "float32":
+        warn_of_rounding(_rounding(subspace), "fewer components, or standardised data")
     texts = {"class": type(model).__name__, "kernel": repr(subspace.kernel)}
     d = int(subspace.support.shape[1])
     g = Graph(dtype)
@@ -207,10 +216,14 @@ class _Nodes:
         """For the linear kernel x − μ, where μ = Sᵀ c is a point of input space."""
         if type(self.subspace.kernel) is not Linear:
             return None
-        mean: Array = (self._wide.mean @ self._wide.support)[None]
-        rounded = mean.astype(self.g.dtype).astype(np.float64)
+        rounded = self._centre.astype(self.g.dtype).astype(np.float64)
         # In two steps: what float32 loses of the mean is small, and comes second.
-        return self.g.X - rounded - (mean - rounded)
+        return self.g.X - rounded - (self._centre - rounded)
+
+    @property
+    def _centre(self) -> Array:
+        """μᵀ = cᵀ S, (1, d), for the linear kernel."""
+        return np.asarray(self._wide.mean @ self._wide.support)[None]
 
     @property
     def _axes(self) -> Array:
@@ -232,17 +245,15 @@ class _Nodes:
             return self._fixed_point(solver, kernel.radial, Z)
         if isinstance(solver, preimage.InverseDot) and isinstance(kernel, Linear):
             # Φ_S γ is itself a point of input space: x̂ = Sᵀ (c + B z), the inverse of PCA.
-            axes, mean = np.asarray(subspace.coef.T @ S), np.asarray(subspace.mean @ S)
-            return Z @ axes + mean[None]
+            return Z @ self._axes.T + self._centre
         if isinstance(solver, preimage.Smoother):
             return self._smoother(solver, Z)
         if isinstance(solver, preimage.Nearest):
             known = SupportScores(self._wide)
-            own = square_sums(known.scores)[None] + known.residual[None]
-            return g.xp.take(S, g.place_of("ArgMin", Z @ (-2 * known.scores.T) + own))
+            apart = Z @ (-2 * known.scores.T) + known.squares[None]
+            return g.xp.take(S, node(g, "ArgMin", apart, axis=1, keepdims=0))
         what = f"pre-images by {type(solver).__name__} have no ONNX form for {kernel!r}"
-        others = "(also 'nearest', and 'fixed_point' for radial kernels), or leave 'denoise' out."
-        raise ModelFileError(f"{what}; call model.set_params(preimage='smoother') first {others}")
+        raise ModelFileError(f"{what}; set preimage='smoother' first, or leave 'denoise' out.")
 
     def _fixed_point(self, solver: preimage.FixedPoint, kernel: RadialKernel, Z: Traced) -> Traced:
         """Mika's iteration, unrolled; :mod:`mercer.preimage.fixed_point` has it in NumPy."""
@@ -250,7 +261,7 @@ class _Nodes:
         xp, radial = g.xp, RadialNodes(g, kernel, subspace.support)
         low, high = Sweep(subspace, kernel).box
         G = Z @ subspace.coef.T + subspace.mean[None]
-        best = xp.take(radial.support, g.place_of("ArgMax", G))
+        best = xp.take(radial.support, node(g, "ArgMax", G, axis=1, keepdims=0))
         Y = anchor = g.X - radial.origin
         hold, tries = None, g.sum(anchor) * 0.0
         for _ in range(self.steps):
@@ -263,8 +274,8 @@ class _Nodes:
                 pull, weight = pull + hold * anchor, weight + hold
             image = pull / weight  # Mika eq. (10)
             # The image where it can be trusted; else a new start, and after two of them a stop.
-            inside = g.all_columns((image >= low[None]) & (image <= high[None]))
-            good = inside & (weight > size * CANCELLED)
+            inside = xp.where((image >= low[None]) & (image <= high[None]), 1.0, 0.0)
+            good = (g.sum(inside, "ReduceMin") > 0.5) & (weight > size * CANCELLED)
             stopped = tries > 2.5
             tries = tries + xp.where(good, 0.0, 1.0)
             start = xp.where(xp.equal(xp.round(tries), 2.0), best * 0.0, best)
@@ -279,36 +290,21 @@ class _Nodes:
         if solver.by != "similarity":
             own = square_sums(known.scores) if solver.by == "distance" else known.squares
             key = similarity * 2.0 - own[None]
-        _, index = g.largest(key, solver.init(self._wide).count)
-        weight = g.at(similarity, index) - g.sum(similarity, "ReduceMin")
+        index = g.largest(key, solver.init(self._wide).count)
+        weight = node(g, "GatherElements", similarity, index, axis=1)
+        weight = weight - g.sum(similarity, "ReduceMin")
         # All equally similar: the plain mean.
         weight = g.xp.where(g.sum(weight, "ReduceMax") > 0.0, weight, 1.0)
         weight = weight / g.sum(weight)
         # With the mean taken off, the weighted sum does not lose what distinguishes the points.
         origin: Array = subspace.support.mean(axis=0)
-        points = g.xp.take(subspace.support - origin, index)
-        weighted = points * g.with_axis("Unsqueeze", weight, 2)
+        weighted = g.xp.take(subspace.support - origin, index) * g.with_axis("Unsqueeze", weight, 2)
         return g.with_axis("ReduceSum", weighted, 1, keepdims=0) + origin[None]
 
 
 def _as_type(subspace: Subspace, dtype: Precision) -> Subspace:
     """The same subspace, support and all, in another precision."""
     return replace(subspace.astype(dtype), support=subspace.support.astype(dtype))
-
-
-def _check(subspace: Subspace, names: Names, known: Names, steps: int, dtype: str) -> None:
-    if subspace.points.is_sparse:
-        remedy = "fit to X.toarray(), or to TruncatedSVD of X."
-        raise ModelFileError(f"ONNX has no sparse rows as input; {remedy}")
-    if not subspace.points.has_coordinates:
-        what = f"the input of {subspace.kernel!r} is not a table of numbers"
-        raise ModelFileError(f"{what}; export a model with a kernel of vectors.")
-    unknown = [name for name in names if name not in known]
-    if unknown or not names:
-        raise DataError(f"outputs={list(names)!r}: give some of {', '.join(map(repr, known))}.")
-    check_one_of("steps", steps, 1, 1000, "each makes the graph longer")
-    rounding = _rounding(subspace) if dtype == "float32" else 0.0
-    warn_of_rounding(rounding, "fewer components, or standardised data")
 
 
 def _rounding(subspace: Subspace) -> float:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from mercer import kernels
 from mercer._base.linalg import square_sums
 from mercer._base.optional import require
-from mercer._base.types import Array, Precision
-from mercer.exceptions import ModelFileError, warn
+from mercer._base.types import Array, Names, Precision
+from mercer.exceptions import DataError, ModelFileError, warn
 from mercer.kernels.base import has_formula
 from mercer.points import Vectors
 
@@ -25,83 +26,66 @@ SAMPLE = 256
 ROUNDING = 1e-5
 
 
-class Nodes(Protocol):
-    """Where nodes are written down, each known by its name: ONNX, or the live page."""
-
-    def op(self, kind: str, /, *inputs: str) -> str:
-        """A node of one of ONNX's kinds."""
-
-    def number(self, value: Any, /) -> str:
-        """A constant."""
-
-
-def _traced(graph: Nodes, kind: str, *values: Traced | Any) -> Traced:
+def node(graph: Any, kind: str, *values: Traced | Any, **attributes: int) -> Traced:
     """A node of values of the graph, and of numbers, which become constants."""
     names = [value.name if isinstance(value, Traced) else graph.number(value) for value in values]
-    return Traced(graph, graph.op(kind, *names))
+    return Traced(graph, graph.op(kind, *names, **attributes))
 
 
 def _operator(kind: str, *, turned: bool = False) -> Callable[[Traced, Any], Traced]:
     def method(self: Traced, other: Traced | Any) -> Traced:
-        return _traced(self.graph, kind, *((other, self) if turned else (self, other)))
-
-    return method
-
-
-def _function(kind: str) -> Callable[..., Traced]:
-    def method(self: Namespace, *values: Traced | Any) -> Traced:
-        """A node of the kind that ONNX calls so."""
-        return _traced(self.graph, kind, *values)
+        return node(self.graph, kind, *((other, self) if turned else (self, other)))
 
     return method
 
 
 @dataclass(frozen=True)
 class Traced:
-    """A value of the graph that arithmetic makes nodes of: a formula is written down by a call."""
+    """A value of the graph that arithmetic makes nodes of: a formula is written down by a call.
 
-    graph: Nodes
+    What writes nodes down, ONNX's :class:`Graph` or the live page, has ``op(kind, *names)`` and
+    ``number(value)``, a constant; both return the name of a value.
+    """
+
+    graph: Any
     name: str
 
     __array_ufunc__ = None  # so that an array on the left leaves the arithmetic to this
 
     __add__ = _operator("Add")
+    __radd__ = _operator("Add", turned=True)
     __sub__ = _operator("Sub")
+    __rsub__ = _operator("Sub", turned=True)
     __mul__ = _operator("Mul")
+    __rmul__ = _operator("Mul", turned=True)
     __truediv__ = _operator("Div")
+    __rtruediv__ = _operator("Div", turned=True)
     __pow__ = _operator("Pow")
     __matmul__ = _operator("MatMul")
-    __radd__ = _operator("Add", turned=True)
-    __rsub__ = _operator("Sub", turned=True)
-    __rmul__ = _operator("Mul", turned=True)
-    __rtruediv__ = _operator("Div", turned=True)
     __gt__ = _operator("Greater")
     __ge__ = _operator("GreaterOrEqual")
     __le__ = _operator("LessOrEqual")
     __and__ = _operator("And")
 
     def __neg__(self) -> Traced:
-        return _traced(self.graph, "Neg", self)
+        return node(self.graph, "Neg", self)
+
+
+_FUNCTIONS = {name: name.capitalize() for name in ("abs", "equal", "exp", "log", "round", "sign")}
+_FUNCTIONS |= {"sqrt": "Sqrt", "tanh": "Tanh", "where": "Where", "take": "Gather"}
+_FUNCTIONS |= {"maximum": "Max", "minimum": "Min"}
 
 
 @dataclass(frozen=True)
 class Namespace:
     """The functions that a formula may call, by NumPy's names."""
 
-    graph: Nodes
+    graph: Any
 
-    exp = _function("Exp")
-    log = _function("Log")
-    sqrt = _function("Sqrt")
-    tanh = _function("Tanh")
-    abs = _function("Abs")
-    sign = _function("Sign")
-    round = _function("Round")
-    equal = _function("Equal")
-    where = _function("Where")
-    take = _function("Gather")
-    maximum = _function("Max")
-    minimum = _function("Min")
+    def __getattr__(self, name: str) -> Callable[..., Traced]:
+        if name not in _FUNCTIONS:
+            raise AttributeError(f"a formula calls xp.{name}; there are {', '.join(_FUNCTIONS)}")
+        return partial(node, self.graph, _FUNCTIONS[name])
 
     def log1p(self, u: Traced) -> Traced:
         """By the logarithm of 1 + u, to which is added what that has rounded off."""
@@ -126,7 +110,7 @@ class Graph:
 
     def op(self, kind: str, /, *inputs: str, **attributes: int) -> str:
         """A node; the name of its result."""
-        return self._add(kind, [f"{kind}_{len(self._nodes)}_0"], *inputs, **attributes)[0]
+        return self._add(kind, [f"{kind}_{len(self._nodes)}_0"], *inputs, **attributes)
 
     def number(self, value: Any, /) -> str:
         """A constant in the graph's precision; scalars and arrays."""
@@ -134,38 +118,21 @@ class Graph:
 
     def with_axis(self, kind: str, value: Traced, axis: int, **attributes: int) -> Traced:
         """A node that takes its axis as an input, as reductions do."""
-        return Traced(self, self.op(kind, value.name, self._integers(axis), **attributes))
+        return node(self, kind, value, self._integer(axis), **attributes)
 
     def sum(self, value: Traced, kind: str = "ReduceSum") -> Traced:
-        """Over the columns, which stay as one: (n, 1)."""
+        """Over axis 1, which stays with one entry."""
         return self.with_axis(kind, value, 1, keepdims=1)
 
     def column(self, value: Traced, k: int) -> Traced:
         """One column of a value, (n, 1)."""
-        return Traced(self, self.op("Gather", value.name, self._integers(k), axis=1))
+        return node(self, "Gather", value, self._integer(k), axis=1)
 
-    def turned(self, value: Traced) -> Traced:
-        """The transpose."""
-        return Traced(self, self.op("Transpose", value.name))
-
-    def place_of(self, kind: str, value: Traced) -> Traced:
-        """Of each row the column with its largest or smallest entry: ``"ArgMax"``, ``"ArgMin"``."""
-        return Traced(self, self.op(kind, value.name, axis=1, keepdims=0))
-
-    def all_columns(self, condition: Traced) -> Traced:
-        """Whether it holds in every column of a row, (n, 1)."""
-        kind = {"float32": 1, "float64": 11}[self.dtype.name]  # TensorProto.FLOAT and DOUBLE
-        return self.sum(Traced(self, self.op("Cast", condition.name, to=kind)), "ReduceMin") > 0.5
-
-    def largest(self, value: Traced, count: int) -> list[Traced]:
-        """So many of the largest entries of each row, and their columns."""
+    def largest(self, value: Traced, count: int) -> Traced:
+        """The columns of so many of the largest entries of each row."""
         names = [f"TopK_{len(self._nodes)}_{i}" for i in range(2)]
-        self._add("TopK", names, value.name, self._integers(count), axis=1)
-        return [Traced(self, name) for name in names]
-
-    def at(self, value: Traced, index: Traced) -> Traced:
-        """The entries of each row in the columns that its row of ``index`` names."""
-        return Traced(self, self.op("GatherElements", value.name, index.name, axis=1))
+        inputs = value.name, self._integer(count).name
+        return Traced(self, self._add("TopK", names, *inputs, axis=1))
 
     def output(self, name: str, value: Traced, shape: Sequence[int]) -> None:
         """Make a value an output under this name."""
@@ -177,27 +144,22 @@ class Graph:
         helper = self._onnx.helper
         kind = helper.np_dtype_to_tensor_dtype(self.dtype)
         shape_of = helper.make_tensor_value_info
-        graph = helper.make_graph(
-            self._nodes,
-            "mercer",
-            [shape_of(self.name, kind, ["rows", n_features])],
-            [shape_of(name, kind, ["rows", *shape]) for name, shape in self._outputs],
-            initializer=[tensor for _, tensor in self._constants.values()],
-        )
-        opset = helper.make_opsetid("", OPSET)
-        model = helper.make_model(
-            graph, producer_name="mercer", opset_imports=[opset], ir_version=IR_VERSION
-        )
+        inputs = [shape_of(self.name, kind, ["rows", n_features])]
+        outputs = [shape_of(name, kind, ["rows", *shape]) for name, shape in self._outputs]
+        constants = [tensor for _, tensor in self._constants.values()]
+        graph = helper.make_graph(self._nodes, "mercer", inputs, outputs, constants)
+        versions = {"opset_imports": [helper.make_opsetid("", OPSET)], "ir_version": IR_VERSION}
+        model = helper.make_model(graph, producer_name="mercer", **versions)
         helper.set_model_props(model, texts)
         self._onnx.checker.check_model(model)
         return model
 
-    def _add(self, kind: str, names: list[str], *inputs: str, **attributes: int) -> list[str]:
-        self._nodes.append(self._onnx.helper.make_node(kind, list(inputs), names, **attributes))
-        return names
+    def _add(self, kind: str, names: list[str], *inputs: str, **attributes: int) -> str:
+        self._nodes.append(self._onnx.helper.make_node(kind, inputs, names, **attributes))
+        return names[-1]
 
-    def _integers(self, *values: int) -> str:
-        return self._constant(np.array(values, dtype=np.int64))
+    def _integer(self, value: int) -> Traced:
+        return Traced(self, self._constant(np.array([value], dtype=np.int64)))
 
     def _constant(self, value: Array) -> str:
         key = repr((value.shape, value.dtype)).encode() + value.tobytes()
@@ -226,8 +188,7 @@ def kernel_nodes(g: Graph, kernel: kernels.Kernel, X: Traced, S: Array | None) -
         return k
     # By the class itself: a subclass, which only others may have made, is another kernel.
     if type(kernel) is kernels.Cosine:
-        unit = _unit(g, X)
-        return g.sum(unit, "ReduceSumSquare") if S is None else unit @ Vectors(S).unit().rows.T
+        kernel = kernels.Normalized(kernels.Linear())
     if isinstance(kernel, kernels.Sum | kernels.Product):
         k1, k2 = (kernel_nodes(g, part, X, S) for part in (kernel.k1, kernel.k2))
         return k1 + k2 if isinstance(kernel, kernels.Sum) else k1 * k2
@@ -248,13 +209,16 @@ def warn_of_rounding(share: float, remedy: str) -> None:
         warn(f"{coarse}; use dtype='float64', {remedy}.")
 
 
+def check_outputs(names: Names, known: Names) -> None:
+    """Raise unless these are names of outputs that the graph may have, one at least."""
+    if not names or not set(names) <= set(known):
+        raise DataError(f"outputs={list(names)!r}: give some of {', '.join(map(repr, known))}.")
+
+
 def without_form(kernel: kernels.Kernel) -> ModelFileError:
     """The message for a kernel that has no form in ONNX."""
-    return ModelFileError(
-        f"{kernel!r} has no ONNX form here; export a model with a Gaussian, Cauchy, "
-        "RationalQuadratic, Matern, Linear, Polynomial, Sigmoid or Cosine kernel, or made of them; "
-        "a radial kernel of your own needs a method formula(t, xp)."
-    )
+    own = "a radial kernel of your own needs a method formula(t, xp)"
+    return ModelFileError(f"{kernel!r} has no ONNX form; use another, such as Gaussian: {own}.")
 
 
 def _unit(g: Graph, X: Traced) -> Traced:
@@ -287,5 +251,4 @@ class RadialNodes:
         t = g.xp.minimum(t, 0.0)
         if floor != -np.inf:
             t = g.xp.maximum(t, floor)
-        f, slope = self.kernel.formula(t, g.xp)
-        return f, slope
+        return self.kernel.formula(t, g.xp)

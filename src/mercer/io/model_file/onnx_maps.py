@@ -11,6 +11,8 @@ from mercer.io.model_file.onnx_kernels import (
     SAMPLE,
     Graph,
     Traced,
+    check_outputs,
+    node,
     warn_of_rounding,
     without_form,
 )
@@ -55,22 +57,15 @@ def map_graph(model: Estimator, outputs: Names | None, dtype: str) -> Any:
 
 
 def _check(forth: Forth, ways: Names, known: Names) -> None:
-    if not ways or not set(ways) <= set(known):
-        raise DataError(f"outputs={list(ways)!r}: give some of {', '.join(map(repr, known))}.")
-    if WAYS[2] in ways and len(ways) > 1:
-        raise DataError(
-            f"outputs={list(ways)!r}: {WAYS[2]!r} starts from places and the others from rows; "
-            "write two graphs."
-        )
-    if WAYS[2] in ways:
-        return
-    if as_points(forth.known.rows).is_sparse:
-        raise ModelFileError("ONNX has no sparse rows as input; fit to X.toarray().")
-    if forth.known.centres is not None:
-        raise ModelFileError(
-            f"the way forth of more than {LARGEST:,} rows looks into cells, which has no ONNX "
-            f"form; fit to {LARGEST:,} rows, or export outputs=['{WAYS[2]}']."
-        )
+    check_outputs(ways, known)
+    if WAYS[2] not in ways:
+        if as_points(forth.known.rows).is_sparse:
+            raise ModelFileError("ONNX has no sparse rows as input; fit to X.toarray().")
+        if forth.known.centres is not None:
+            cells = f"of over {LARGEST:,} rows the way forth looks into cells, which ONNX has not"
+            raise ModelFileError(f"{cells}; fit to fewer, or export outputs=['{WAYS[2]}'].")
+    elif len(ways) > 1:
+        raise DataError(f"outputs={list(ways)!r}: {WAYS[2]!r} has its own input; write two graphs.")
 
 
 def _rounding(back: Back) -> float:
@@ -90,10 +85,8 @@ def _rows(g: Graph, back: Back, Z: Traced) -> Traced:
     if not has_formula(kernel):
         raise without_form(kernel)
     # Difference by difference: kernels with a kink need small distances as they are.
-    parts = [
-        (g.column(Z, k) - at[None]) / np.full((1, len(at)), kernel.length)
-        for k, at in enumerate(back.centres.T)
-    ]
+    length = np.full((1, len(back.centres)), kernel.length)
+    parts = [(g.column(Z, k) - at[None]) / length for k, at in enumerate(back.centres.T)]
     t = -sum((part * part for part in parts[1:]), start=parts[0] * parts[0])
     if (floor := kernel.floor(g.dtype)) != -np.inf:
         t = g.xp.maximum(t, floor)
@@ -108,29 +101,21 @@ def _places(g: Graph, forth: Forth, X: Traced) -> Traced:
     # The same arithmetic for both: a row of the fit is at a distance of nothing from itself.
     A, S = (X - origin) / unit, (Traced(g, g.number(rows)) - origin) / unit
     half = square_sums((rows - origin) / unit)[None] / 2
-    _, near = g.largest(A @ g.turned(S) - half, min(forth.count, len(rows)))
+    near = g.largest(A @ node(g, "Transpose", S) - half, min(forth.count, len(rows)))
     apart = g.with_axis("Unsqueeze", A, 1) - g.xp.take(S, near)
     apart = g.xp.sqrt(g.with_axis("ReduceSumSquare", apart, 2, keepdims=0))
     w = g.with_axis("Unsqueeze", _weights(g, apart, forth.sharpness), 2)
     middle, size = forth.places.mean(axis=0), forth.places.std()
     points = g.xp.take(np.asarray((forth.places - middle) / size), near)  # (n, k, q)
-
-    def mean(w: Traced) -> Traced:
-        return _summed(g, w * points) / _summed(g, w)
-
-    z = mean(w)
+    z = g.sum(w * points) / g.sum(w)
     for _ in range(STEPS):
         away = points - z
         away = g.xp.sqrt(g.with_axis("ReduceSumSquare", away, 2, keepdims=1))
-        least = g.with_axis("ReduceMax", away, 1, keepdims=1) * NEAR
-        z = mean(w / g.xp.maximum(away, g.xp.where(least > 0.0, least, 1.0)))
+        least = g.sum(away, "ReduceMax") * NEAR
+        nearer = w / g.xp.maximum(away, g.xp.where(least > 0.0, least, 1.0))
+        z = g.sum(nearer * points) / g.sum(nearer)
     places: Traced = g.with_axis("Squeeze", z, 1) * np.full((1, len(middle)), size) + middle[None]
     return places
-
-
-def _summed(g: Graph, value: Traced) -> Traced:
-    """Over the neighbours, which stay as one."""
-    return g.with_axis("ReduceSum", value, 1, keepdims=1)
 
 
 def _weights(g: Graph, apart: Traced, sharpness: float) -> Traced:

@@ -70,8 +70,7 @@ export function makeDesk(token) {
     tell({ source, plan: null, words: `reading ${source.name} …` });
     const answer = await send(source.model ? { open: source.id } : { fit: { data: source.id, ask: true } });
     if (answer.waits) {
-      tell({ plan: answer.plan });
-      return `A fit of all rows takes ${answer.plan.solver.time}. Press “Fit all rows” to start it.`;
+      return `A fit of all rows takes ${desk.plan.solver.time}. Press “Fit all rows” to start it.`;
     }
     desk.show(await load(answer));
     return "";
