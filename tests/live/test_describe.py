@@ -28,7 +28,7 @@ from mercer import (
     SparseKernelPCA,
     load,
 )
-from mercer.exceptions import DataError, KernelError, MercerWarning, NotFittedError
+from mercer.exceptions import DataError, KernelError, MercerWarning, NotFittedError, said
 from mercer.kernels import FunctionKernel, Gaussian, Polynomial
 from mercer.live import bundle, describe, pack, render, source, write_html
 from mercer.live.model import thin
@@ -160,10 +160,12 @@ def test_a_generative_model_brings_draws(digits):
 
 def test_a_large_model_is_thinned_and_says_so(digits):
     big = KernelPCA(5).fit(digits)
-    with pytest.warns(MercerWarning, match="compress"):
+    with pytest.warns(MercerWarning, match="compress") as caught:
         live = describe(big, largest=100 * 70)
     assert live.arrays["support"].shape == (100, 64)
     assert "landmarks" in live.facts["notes"][0]
+    said_once = [said(warning.message, "page") for warning in caught]
+    assert live.facts["notes"] == said_once, "the server adds warnings to the notes"
     small, _ = thin(big.subspace_, 100 * 70)
     Z, z = big.transform(digits), small.scores(digits)
     for k in range(5):
@@ -280,11 +282,12 @@ def test_page_weight(model, digits, tmp_path):
     assert path.stat().st_size - len(numbers) < CODE
 
 
-def test_bundle_takes_every_module_once():
-    text = bundle("start")
+@pytest.mark.parametrize("entry", ["start", "explore", "widget", "map_page"])
+def test_bundle_takes_every_module_once(entry):
+    text = bundle(entry)
     names = re.findall(r"^const \$(\w+) = \(\(\) => \{$", text, re.M)
     assert len(names) == len(set(names))
-    assert names[-1] == "start"
+    assert names[-1] == entry
     assert not re.search(r"^\s*(import|export) ", text, re.M)
 
 

@@ -89,11 +89,7 @@ def atomic_folder(path: Path, may_replace: Callable[[Path], str | None]) -> Iter
 
 def is_device(path: Path) -> bool:
     """Whether the path is a pipe or a device, which is written to and not replaced."""
-    try:
-        mode = path.stat().st_mode
-    except OSError:
-        return False
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    return path.exists() and not (path.is_file() or path.is_dir())
 
 
 @contextlib.contextmanager
@@ -221,11 +217,9 @@ class FileWatch:
         started = time.monotonic()
         if not now and started < self._next:
             return
-        states = stamps(self._paths)
-        if states != self._seen:
-            names = sorted(states.keys() | self._seen.keys())
-            name = next(name for name in names if states.get(name) != self._seen.get(name))
-            what = "changed" if name in states else "was removed"
+        if changed := stamps(self._paths).items() ^ self._seen.items():
+            name, _ = min(changed)
+            what = "changed" if name.exists() else "was removed"
             remedy = "wait until nobody writes to it, or copy it, and start again."
             raise DataError(f"'{name}' {what} while it was read; {remedy}")
         ended = time.monotonic()

@@ -72,9 +72,7 @@ def mirror(K: Array) -> Array:
     for start in range(0, len(K), 128):
         rows = slice(start, min(start + 128, len(K)))
         K[: rows.start, rows] = K[rows, : rows.start].T
-        corner = K[rows, rows]
-        upper = np.triu_indices(len(corner), 1)
-        corner[upper] = corner.T[upper]
+        K[rows, rows] = np.tril(K[rows, rows]) + np.tril(K[rows, rows], -1).T
     return K
 
 

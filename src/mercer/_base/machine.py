@@ -7,6 +7,7 @@ it where nobody else wants the cores (:func:`lapack_threads`).
 """
 
 import functools
+import math
 import os
 import sys
 from collections import deque
@@ -31,9 +32,7 @@ def available_bytes() -> int:
     ``MERCER_MEMORY`` (bytes) overrides it.
     """
     override = os.environ.get("MERCER_MEMORY")
-    if override:
-        return int(float(override))
-    return min(_machine_available(), _container_available())
+    return int(float(override)) if override else min(_machine_available(), _container_available())
 
 
 def peak_bytes() -> int:
@@ -48,11 +47,8 @@ def peak_bytes() -> int:
 
 def size_text(size: float) -> str:
     """Bytes as people write them."""
-    for unit in ("bytes", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:.3g} GB"
+    power = min(int(math.log10(max(size, 1)) / 3), 3)
+    return f"{size / 1000**power:.3g} {('bytes', 'kB', 'MB', 'GB')[power]}"
 
 
 #: Seconds from which on a person wants to know before how long something takes.
@@ -112,7 +108,7 @@ def n_threads() -> int:
 def thread_map(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
     """``[function(i) for i in items]`` in threads, in order, with one BLAS thread each.
 
-    Inside another map BLAS is at one thread already, so that nested maps run in their thread.
+    A map inside another one runs in its thread.
     """
     return list(_in_threads(function, items, len(items)))
 
@@ -160,13 +156,7 @@ def blas_limited(function: Callable[P, Result]) -> Callable[P, Result]:
     A BLAS thread that waits for another spins. Where other work runs beside, the other one waits
     for its core: 200 small decompositions took 31 times the processor time of a single thread.
     """
-
-    @functools.wraps(function)
-    def wrapper(*args: P.args, **kwargs: P.kwargs) -> Result:
-        with lapack_threads(0):  # of no rows: BLAS at one
-            return function(*args, **kwargs)
-
-    return wrapper
+    return lapack_threads(0)(function)  # of no rows: BLAS at one
 
 
 @contextmanager
@@ -236,29 +226,11 @@ class _Limits:
 _LIMITS = _Limits()
 
 
-def hold_blas() -> None:
-    """Hold BLAS at one thread from now on, in a process whose tasks are the parallelism."""
-    _blas_pools().limit(limits=1)
-
-
 def blocks(n: int, size: int) -> list[slice]:
     """Consecutive slices of at most ``size`` that cover ``range(n)``, near-equal in length."""
     count = -(-n // size)
     edges = [n * i // count for i in range(count + 1)] if count else [0]
     return [slice(a, b) for a, b in pairwise(edges)]
-
-
-def split_evenly(items: Sequence[Item], parts: int) -> list[list[Item]]:
-    """Deal items that shrink or grow in cost to ``parts`` hands: there and back, like a snake.
-
-    The deal depends on the number of parts only, never on timing, so that sums over a hand are
-    the same in every run.
-    """
-    hands: list[list[Item]] = [[] for _ in range(parts)]
-    for i, item in enumerate(items):
-        lap, seat = divmod(i, parts)
-        hands[seat if lap % 2 == 0 else parts - 1 - seat].append(item)
-    return [hand for hand in hands if hand]
 
 
 def _machine_is_quiet() -> bool:
@@ -282,8 +254,9 @@ def _cores() -> int:
 
 @functools.cache
 def _pool(workers: int) -> ThreadPoolExecutor:
-    # Starting threads costs a millisecond, as much as a whole product with a small matrix.
-    return ThreadPoolExecutor(workers, thread_name_prefix="mercer")
+    # Starting threads costs a millisecond, as much as a whole product with a small matrix. Maps
+    # within a map see one thread, whatever BLAS has: they must not wait for the pool they are in.
+    return ThreadPoolExecutor(workers, "mercer", _before_our_limit.set, (1,))
 
 
 if hasattr(os, "register_at_fork"):

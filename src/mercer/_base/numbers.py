@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from mercer._base.types import Array, Estimator
+from mercer._base.types import Array, Estimator, Seed
 from mercer.exceptions import DataError, argument
 
 
@@ -36,6 +36,13 @@ def check_positive(name: str, value: object, instead: str = "") -> float:
     if not 0 < float(number) < float("inf"):
         raise DataError(argument(name, value) + f": give a positive number{instead}.")
     return float(number)
+
+
+def check_rate(name: str, value: Any, usual: float) -> float:
+    """A number between 0 and 1, such as the usual one."""
+    if not 0 < value < 1:
+        raise DataError(argument(name, value) + f": give one between 0 and 1, such as {usual}.")
+    return float(value)
 
 
 def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
@@ -72,9 +79,7 @@ def shortened(text: str, digits: int = 5) -> str:
 # Random numbers: the one place where a Generator is made.
 
 
-def make_rng(
-    random_state: int | np.random.Generator | np.random.RandomState | None,
-) -> np.random.Generator:
+def make_rng(random_state: Seed) -> np.random.Generator:
     """The random numbers of one fit, from what the user gave as ``random_state``."""
     if isinstance(random_state, np.random.Generator):
         return random_state

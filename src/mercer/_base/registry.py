@@ -53,14 +53,11 @@ def by_name(
         return cast("Role", catalogue.load(names[value])())
     if isinstance(value, type) and issubclass(value, role):
         raise error(f"{parameter}={value.__name__} is a class; give {value.__name__}(), an object.")
-    guess = ""
-    if isinstance(value, str):
-        guess = did_you_mean(_NEIGHBOURS.get(value.lower(), value), names)
+    word = value if isinstance(value, str) else ""
+    guess = did_you_mean(_NEIGHBOURS.get(word.lower(), word), names)
     others = others or f"an object of {role.__module__.rpartition('.')[0]}"
-    raise error(
-        f"{parameter}={value!r} is not known; {guess}give one of {', '.join(map(repr, names))}, "
-        f"or {others}."
-    )
+    choices = ", ".join(map(repr, names))
+    raise error(f"{parameter}={value!r} is not known; {guess}give one of {choices}, or {others}.")
 
 
 def register(cls: Class, name: str | None = None) -> Class:
@@ -119,8 +116,7 @@ def register(cls: Class, name: str | None = None) -> Class:
     known = _CLASSES.get(word, cls)
     again = known.__module__ == cls.__module__ == "__main__"  # a notebook's cell that is run again
     if known is not cls and not again:
-        taken = f"{word!r} is the name of another class already, {known!r}"
-        raise ModelFileError(f"{taken}; give name=, or register one of them only.")
+        raise ModelFileError(f"{word!r} is the name of {known!r} already; give another name=.")
     _CLASSES[word] = cls
     _WORDS.setdefault(cls, word)
     return cls
@@ -139,9 +135,7 @@ def word_of(cls: type) -> str | None:
 
 def _refuse_unsuitable(cls: type) -> None:
     if not isinstance(cls, type):
-        raise TypeError(
-            f"register takes a class, not {cls!r}; call mercer.register({type(cls).__name__})."
-        )
+        raise TypeError(f"{cls!r} is not a class; call mercer.register({type(cls).__name__}).")
     if not (issubclass(cls, Config) or is_dataclass(cls) or getattr(cls, "_saved", False)):
         raise TypeError(
             f"{cls.__name__} has no parameters that mercer knows of; register a subclass of one of "

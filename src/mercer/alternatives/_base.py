@@ -28,10 +28,8 @@ class Alternative(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     _foreign: ClassVar[Mapping[str, str]] = {}
     _elsewhere: ClassVar[Mapping[str, str]] = {}
-    #: Whether values may be missing, whether they must not be negative, and samples with modes.
-    _takes_nan: ClassVar[bool] = False
-    _positive: ClassVar[bool] = False
-    _takes_tensors: ClassVar[bool] = False
+    #: What it takes: ``allow_nan``, ``positive_only`` and ``three_d_array`` of scikit-learn's tags.
+    _takes: ClassVar[tuple[str, ...]] = ()
     tol: float
     max_iter: int
 
@@ -70,7 +68,7 @@ class Alternative(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         """Checked rows in double precision, and the precision that they came in."""
         if not reset:
             check_is_fitted(self)
-        points = check_rows(self, X, Linear(), reset=reset, allow_nan=self._takes_nan)
+        points = check_rows(self, X, Linear(), reset=reset, allow_nan="allow_nan" in self._takes)
         rows = points.to_dense()
         # One memory layout, so that the same numbers give the same bits.
         return np.ascontiguousarray(rows, dtype=np.float64), rows.dtype
@@ -96,9 +94,8 @@ class Alternative(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        tags.input_tags.allow_nan = self._takes_nan
-        tags.input_tags.positive_only = self._positive
-        tags.input_tags.three_d_array = self._takes_tensors
+        for name in self._takes:
+            setattr(tags.input_tags, name, True)
         return tags
 
 
@@ -177,11 +174,13 @@ def leading_axes(X: Array, count: int) -> tuple[Array, Array]:
     return Vt[:count] * linalg.fix_signs(Vt[:count].T)[:, None], s
 
 
-def refuse_outside(codes: Array, outside: Array, shape: str, remedy: str) -> None:
-    """An error that names the first of the codes that lie on no point of the shape, if any does."""
+def on_shape(codes: Array, most: float, rounding: float, shape: str, noun: str) -> Array:
+    """Codes from 0 to ``most``; an error that names the first that is beyond them, if any is."""
+    outside = ((codes < -rounding) | (codes > most + rounding)).any(axis=1)
     if outside.any():
-        first = np.array2string(codes[outside][0], precision=4)
-        raise DataError(f"{outside.sum()} codes lie off the {shape}, as {first}; give {remedy}.")
+        off = f"{outside.sum()} codes lie off the {shape}, as {codes[outside][0].round(4)}"
+        raise DataError(f"{off}; give {noun} from 0 to {most:.4g}.")
+    return np.clip(codes, 0.0, most)
 
 
 def warn_unsettled(what: str, remedy: str = "raise max_iter or tol") -> None:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,6 +41,11 @@ def scatter(X: Array, k: int) -> Array:
     return np.asarray(np.tensordot(X, X, axes=(others, others)))
 
 
+def axes(X: Array) -> list[tuple[Array, Array]]:
+    """The eigenvalues and eigenvectors of each mode's scatter."""
+    return [_eigen(scatter(X, k)) for k in range(X.ndim - 1)]
+
+
 def count_ranks(ranks: Any, spectra: Sequence[Array]) -> tuple[int, ...]:
     """How many components each mode keeps, from the decreasing eigenvalues of its scatter."""
     rules = [ranks] * len(spectra) if isinstance(ranks, Real) else list(ranks)
@@ -53,7 +58,7 @@ def count_ranks(ranks: Any, spectra: Sequence[Array]) -> tuple[int, ...]:
 class TensorAlternative(_base.Alternative):
     """An alternative for samples that are arrays of one or more modes."""
 
-    _takes_tensors = True
+    _takes: ClassVar[tuple[str, ...]] = ("three_d_array",)
     tensor_shape_: tuple[int, ...]
     ranks_: tuple[int, ...]
 
@@ -62,14 +67,22 @@ class TensorAlternative(_base.Alternative):
         return math.prod(self.ranks_)
 
     def _samples(self, X: RowsLike, *, reset: bool = False) -> tuple[Array, np.dtype]:
-        flat, shape = _flatten(X)
+        if isinstance(X, list | tuple) and np.ndim(X[0] if len(X) else 0) >= 2:
+            try:
+                X = np.asarray(X)
+            except ValueError:
+                raise DataError(f"{len(X)} samples differ; give samples of equal shape.") from None
+        shape = tuple(getattr(X, "shape", ())[1:])
+        has_modes = len(shape) > 1
         known = None if reset else vars(self).get("tensor_shape_")
-        if known and (shape or len(known) > 1) and shape != known:
+        if known and (has_modes or len(known) > 1) and shape != known:
             modes = ", ".join(map(str, known))
             raise DataError(f"X has shape {np.shape(X)}; give (n, {modes}), as in the fit.")
+        # As rows for the checks at the door.
+        flat = X.reshape(len(X), math.prod(shape)) if has_modes else X
         rows, dtype = super()._samples(flat, reset=reset)
         if reset:
-            self.tensor_shape_ = shape or rows.shape[1:]
+            self.tensor_shape_ = shape if has_modes else rows.shape[1:]
         return rows.reshape(-1, *self.tensor_shape_), dtype
 
     def _check_codes(self, Z: ArrayLike) -> tuple[Array, np.dtype]:
@@ -80,26 +93,11 @@ class TensorAlternative(_base.Alternative):
         return codes.reshape(-1, *self.ranks_), dtype
 
 
-def _flatten(X: RowsLike) -> tuple[Any, tuple[int, ...] | None]:
-    """Rows for the checks at the door, and the shape of a sample; None for ordinary rows."""
-    if isinstance(X, list | tuple) and np.ndim(X[0] if len(X) else 0) >= 2:
-        try:
-            X = np.asarray(X)
-        except ValueError as error:
-            raise DataError(f"the {len(X)} samples differ; give samples of equal shape.") from error
-    shape: tuple[int, ...] = getattr(X, "shape", ())
-    if len(shape) < 3:
-        return X, None
-    if 0 in shape:
-        raise DataError(f"X has shape {shape}; give at least 2 samples that are not empty.")
-    return X.reshape(shape[0], math.prod(shape[1:])), tuple(shape[1:])
-
-
 def _count(rank: Any, values: Array) -> int:
     n = len(values)
     if isinstance(rank, Integral) and not isinstance(rank, bool) and int(rank) >= 1:
         if int(rank) > n:
-            warn(f"a mode of length {n} has not {rank} components; {n} are kept.", RankWarning)
+            warn(f"of a mode of length {n} not {rank} but {n} components are kept.", RankWarning)
         return min(int(rank), n)
     if isinstance(rank, Real) and not isinstance(rank, Integral) and 0 < float(rank) <= 1:
         shares = np.cumsum(values) / values.sum()
@@ -199,8 +197,7 @@ class MultilinearPCA(TensorAlternative, _base.ReversibleAlternative):
 
 def alternate(X: Array, ranks: Ranks, tol: float, max_iter: int) -> tuple[list[Array], int]:
     """Orthonormal factors that capture the most of centred tensors, and the number of rounds."""
-    modes = range(X.ndim - 1)
-    pairs = [_eigen(scatter(X, k)) for k in modes]
+    pairs = axes(X)
     counts = count_ranks(ranks, [values for values, _ in pairs])
     factors = [vectors[:, :p] for (_, vectors), p in zip(pairs, counts, strict=True)]
     if len(factors) == 1:
@@ -208,7 +205,7 @@ def alternate(X: Array, ranks: Ranks, tol: float, max_iter: int) -> tuple[list[A
     before = captured = np.sum(project(X, factors) ** 2)
     for rounds in range(1, max_iter + 1):
         progress.announce("multilinear PCA", rounds)
-        for k in modes:
+        for k in range(len(factors)):
             factors[k] = _eigen(scatter(project(X, factors, skip=k), k))[1][:, : counts[k]]
         before, captured = captured, np.sum(project(X, factors) ** 2)
         if captured - before <= tol * captured:
@@ -298,7 +295,7 @@ class UncorrelatedMultilinearPCA(TensorAlternative):
     def _encode(self, tensors: Array) -> Array:
         around, q = tensors - self.mean_, range(self._n_features_out)
         components = ([V[:, [p]] for V in self.projections_] for p in q)
-        return np.column_stack([_scores(around, vectors) for vectors in components])
+        return np.hstack([project(around, vectors).reshape(-1, 1) for vectors in components])
 
     @property
     def _n_features_out(self) -> int:
@@ -319,7 +316,7 @@ class UncorrelatedMultilinearPCA(TensorAlternative):
         for p in range(q):
             progress.announce("uncorrelated multilinear PCA", p, q)
             vectors = self._component(X, scores)
-            y = _scores(X, vectors)
+            y = project(X, vectors).ravel()
             if y @ y <= smallest and components:
                 warn(f"{p} components, not {q}, carry all the variance there is.", RankWarning)
                 break
@@ -345,11 +342,6 @@ class UncorrelatedMultilinearPCA(TensorAlternative):
             change = f"{abs(variance - last) / variance:.1e} of it after {self.max_iter} rounds"
             warn_unsettled(f"the variance of component {scores.shape[1]} still changed by {change}")
         return [u * linalg.fix_signs(u) for u in vectors]
-
-
-def _scores(X: Array, vectors: Sequence[Array]) -> Array:
-    """The elementary projection by one column per mode, (n,)."""
-    return project(X, vectors).ravel()
 
 
 def _leading_within(S: Array, C: Array) -> Array:

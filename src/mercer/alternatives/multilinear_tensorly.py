@@ -68,7 +68,7 @@ class NonNegativeMultilinearPCA(multilinear.TensorAlternative, base.ReversibleAl
     ((100, 20), True)
     """
 
-    _positive = True
+    _takes = ("three_d_array", "positive_only")
     _saved = ("factors_", "ranks_", "tensor_shape_", "error_", "n_iter_", *base.SEEN)
 
     ranks: multilinear.Ranks = 0.97
@@ -80,9 +80,7 @@ class NonNegativeMultilinearPCA(multilinear.TensorAlternative, base.ReversibleAl
     def _learn(self, tensors: Array, dtype: np.dtype) -> None:
         _check_sign(tensors, type(self).__name__)
         tensors = tensors / base.largest_entry(tensors)
-        scatters = [multilinear.scatter(tensors, k) for k in range(tensors.ndim - 1)]
-        spectra = [np.maximum(np.linalg.eigvalsh(S)[::-1], 0.0) for S in scatters]
-        counts = multilinear.count_ranks(self.ranks, spectra)
+        counts = multilinear.count_ranks(self.ranks, [p[0] for p in multilinear.axes(tensors)])
         (_, factors), errors = _tensorly(
             "non_negative_tucker_hals",
             tensors,
@@ -114,10 +112,8 @@ def _check_sign(X: Array, name: str) -> None:
     if X.min() < 0:
         first = tuple(int(i) for i in np.argwhere(X < 0)[0])
         # scikit-learn's checks look for the first words.
-        raise DataError(
-            f"Negative values in data passed to {name}: {X[first]:.4g} at {first} is the first; "
-            "shift the data, or use MultilinearPCA."
-        )
+        wrong = f"Negative values in data passed to {name}: {X[first]:.4g} at {first} is the first"
+        raise DataError(f"{wrong}; shift the data, or use MultilinearPCA.")
 
 
 #: Growth of TensorLy's penalty in each step: slow enough not to freeze short of the minimum.

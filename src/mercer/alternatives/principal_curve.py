@@ -229,13 +229,12 @@ class PrincipalCurve(base.ReversibleAlternative):
         return np.asarray(self._scale * t)
 
     def _decode(self, codes: Array) -> Array:
-        t, length = codes[:, 0], self.length_
-        rounding = 1e-5 * length  # codes may have been kept in single precision
-        if not self.closed:
-            outside = (t < -rounding) | (t > length + rounding)
-            base.refuse_outside(t, outside, "curve", f"arc lengths from 0 to {length:.4g}")
-        t = np.mod(t, length) if self.closed else np.clip(t, 0.0, length)
-        return np.asarray(self._center + self._scale * self._line.at(t / self._scale))
+        rounding = 1e-5 * self.length_  # codes may have been kept in single precision
+        if self.closed:
+            t = np.mod(codes, self.length_)
+        else:
+            t = base.on_shape(codes, self.length_, rounding, "curve", "arc lengths")
+        return np.asarray(self._center + self._scale * self._line.at(t[:, 0] / self._scale))
 
     def _anneal(self, X: Array) -> "tuple[_Level, list[_Level]]":
         """The chosen level, and all levels."""

@@ -2,7 +2,6 @@
 
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from numbers import Integral
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -179,9 +178,8 @@ class PrincipalSurface(base.ReversibleAlternative):
         return coordinates / (self._mesh.side - 1)
 
     def _decode(self, codes: Array) -> Array:
-        outside = np.any((codes < -1e-6) | (codes > 1 + 1e-6), axis=1)
-        base.refuse_outside(codes, outside, "surface", "parameters from 0 to 1")
-        points = self._mesh.at(np.clip(codes, 0.0, 1.0) * (self._mesh.side - 1))
+        parameters = base.on_shape(codes, 1.0, 1e-6, "surface", "parameters")
+        points = self._mesh.at(parameters * (self._mesh.side - 1))
         return np.asarray(self._center + self._scale * points)
 
     def _anneal(self, X: Array) -> Mesh:
@@ -202,8 +200,7 @@ class PrincipalSurface(base.ReversibleAlternative):
         return mesh
 
     def _check_parameters(self) -> None:
-        if not isinstance(self.side, Integral) or not 3 <= self.side <= 60:
-            raise DataError(f"side={self.side!r}: give a whole number from 3 to 60.")
+        numbers.check_one_of("side", self.side, 3, 60, "a surface has a few nodes along a side")
         numbers.check_positive("bending", self.bending)
         super()._check_parameters()
 

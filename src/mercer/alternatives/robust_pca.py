@@ -184,7 +184,7 @@ class RobustPCA(base.ReversibleAlternative):
     True
     """
 
-    _takes_nan = True
+    _takes = ("allow_nan",)
     _saved = ("components_", "singular_values_", "penalty_", "n_iter_", "residual_", *base.SEEN)
 
     n_components: int | None = None
@@ -351,15 +351,13 @@ def split_rows(
     X = np.where(observed, X, 0.0)
     size = np.abs(X).max(axis=1, keepdims=True)  # squares of 1e300 would overflow
     size[size == 0] = 1.0
-    length = np.linalg.norm(X / size, axis=1, keepdims=True)
-    size = size * np.where(length > 0, length, 1.0)
+    size *= np.maximum(np.linalg.norm(X / size, axis=1, keepdims=True), 1.0)  # 0 for rows of zeros
     X = X / size
     L, S, Y = np.empty_like(X), np.zeros_like(X), np.zeros_like(X)
     mu = np.full_like(size, 10 * np.sqrt(X.shape[1]))  # shrinks by a tenth of the typical entry
     change = np.zeros(len(X))
-    going = np.arange(len(X))
+    i = np.arange(len(X))  # rows that still move
     for step in range(max_iter):
-        i = going
         L[i] = project(X[i] - S[i] + Y[i] / mu[i])
         new = shrink(X[i] - L[i] + Y[i] / mu[i], observed[i] / mu[i])
         gap = X[i] - L[i] - new
@@ -370,8 +368,8 @@ def split_rows(
             scaled = np.where(primal > APART * dual, FACTOR, 1.0)
             mu[i] *= np.where(dual > APART * primal, 1 / FACTOR, scaled)
         change[i] = np.maximum(primal, dual).ravel()
-        going = i[change[i] > STILL]
-        if not going.size:
+        i = i[change[i] > STILL]
+        if not i.size:
             break
     if (moving := int((change > MOVING).sum())) > 0:
         still = f"{moving} of {len(change)} rows still moved by up to {change.max():.1g}"

@@ -69,9 +69,8 @@ def describe_map(
     }
     arrays = {name: np.asarray(array, dtype=np.float64) for name, array in arrays.items()}
     arrays["weights"] = back.weights.astype(np.float32)
-    return whole.LiveModel(
-        facts, arrays | {name: array[shown] for name, array in label_arrays.items()}
-    )
+    arrays |= {name: array[shown] for name, array in label_arrays.items()}
+    return whole.LiveModel(facts, arrays)
 
 
 def _thinned(model: MapModel) -> Back:

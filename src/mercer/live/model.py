@@ -4,6 +4,7 @@ Pure functions of the model and the rows: the same answer serves the single file
 notebook.
 """
 
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from mercer._base.machine import blocks
 from mercer._base.numbers import fixed_rng, shortened
 from mercer._base.types import Array, Estimator, RowsLike, Targets
-from mercer.exceptions import DataError, KernelError, MercerWarning, warn
+from mercer.exceptions import DataError, KernelError, MercerWarning, Remedy, said, warn
 from mercer.kernels import Basis, RadialKernel
 from mercer.kernels.width import median_length
 from mercer.landmarks import RPCholesky
@@ -23,9 +24,12 @@ from mercer.model.subspace import project_onto
 from mercer.novelty import Conformal
 from mercer.plots._base import check_labels, class_name, model_to_draw, rows_of, shape_of_image
 from mercer.points.source import MemoryRows
-from mercer.preimage.smoother import BoundSmoother, Smoother
+from mercer.preimage import Smoother
 from mercer.tables import Category, Date, TableEncoder, TableModel
 from mercer.tables.columns import count_units
+
+#: Facts for JSON, and arrays.
+Contents = tuple[dict[str, Any], dict[str, Array]]
 
 
 def column_facts(encoder: TableEncoder) -> list[dict[str, Any]]:
@@ -82,13 +86,11 @@ def thin(subspace: Subspace, largest: int = LARGEST) -> tuple[Subspace, str | No
     return small, (
         f"The model has {M:,} support points; the page keeps {len(points):,} of them as landmarks "
         f"({np.sum(cosines**2) / min(q, m):.1%} of its directions), so that it stays quick. "
-        "Scores differ a little."
+        "Scores differ a little." + Remedy(" To choose them, give compress(model, n).", page="")
     )
 
 
-def _scored(
-    model: Estimator, subspace: Subspace, rows: Array, q: int
-) -> tuple[Array, Array, Array]:
+def _scored(model: Estimator, subspace: Subspace, rows: Array, q: int) -> tuple[Array, ...]:
     """The first scores of all rows, q at most, their residuals, and how new they are."""
     shown = min(q, max(2, MOST_SCORES // len(rows)))
     parts = []  # block by block: the scores of many rows on many components are gigabytes
@@ -96,13 +98,12 @@ def _scored(
         Z, error = subspace.scores_and_residual(rows[part])
         novelty = model.score_.combined(Z, error) if is_detector(model) else error
         parts.append((Z[:, :shown].copy(), error, novelty))
-    Z, error, novelty = map(np.concatenate, zip(*parts, strict=True))
-    return Z, error, novelty
+    return tuple(map(np.concatenate, zip(*parts, strict=True)))
 
 
 def novelty_facts(
     model: Estimator, subspace: Subspace, novelty: Array, *, seen: bool, complete: bool
-) -> tuple[dict[str, Any], dict[str, Array]]:
+) -> Contents:
     """The score ``Σ a_k z_k² + ρ r``, what it is of the rows (``novelty``), and p-values.
 
     A :class:`~mercer.KernelNovelty` brings its own score and its held-out rows. Rows that it has
@@ -135,7 +136,7 @@ def novelty_facts(
     return facts, {**_single(arrays), "calibration": fair.scores.astype(np.float64)}
 
 
-def _stream(model: Estimator, rows: Array, seen: bool) -> tuple[dict[str, Any], dict[str, Array]]:
+def _stream(model: Estimator, rows: Array, seen: bool) -> Contents:
     """Rows that are new to a detector, in their order, as its monitor sees them."""
     if seen or not is_detector(model) or len(rows) > MOST_PLAYED:
         return {}, {}
@@ -212,12 +213,10 @@ def describe(
     learnt = model_to_draw(model)
     full, shares = learnt.subspace, learnt.explained_variance_ratio
     rows = rows_of(model, X)
-    if not len(rows):
-        raise DataError("there are no rows to show; give at least one.")
     spec = kernel_spec(full.kernel)
     small, note = thin(full, largest)
     if note is not None:
-        warn(f"{note} To choose the points yourself, give compress(model, n).", MercerWarning)
+        warn(note, MercerWarning)
     shift = np.asarray(small.basis.origin if isinstance(full.kernel, RadialKernel) else 0.0)
     shift = np.broadcast_to(shift, small.support.shape[1:]).astype(np.float64)
     # The p-values of a detector must be exact, whatever that costs.
@@ -229,6 +228,7 @@ def describe(
     pictures, shape = _pictures(images, rows)
     label_facts, label_arrays = _labels(labels, len(rows))
     back = getattr(model, "preimage_", None)
+    smooths = back.init(full) if isinstance(back, Smoother) else None
     facts = {
         "title": title or f"{type(model).__name__} of {len(rows):,} rows",
         "estimator": type(model).__name__,
@@ -244,27 +244,24 @@ def describe(
         "names": _names(model, names, X, rows.shape[1]),
         "shares": None if shares is None else shares.astype(float).tolist(),
         "power": getattr(back, "power", None),  # of shrunk scores
-        "smooths": _smooths(back.init(full)) if isinstance(back, Smoother) else None,
+        "smooths": smooths and {"count": smooths.count, "by": smooths.by},
         "median": _median(rows),
         "imageShape": shape,
         "limits": _limits(rows),
         "novelty": judgement,
         **stream | label_facts,
-        "notes": [] if note is None else [note],
+        "notes": [] if note is None else [said(note, "page")],
     }
     arrays = {
         **_model_arrays(small, shift),
-        **_row_arrays(rows, Z, error, shift, small),
+        **_single({"scores": Z, "error": error}),
+        **_row_arrays(rows, shift, small),
         **judged | played,
         **_linear(rows, shift),
         **_drawn(model, full),
         **pictures | label_arrays,
     }
     return LiveModel(facts, arrays)
-
-
-def _smooths(bound: BoundSmoother) -> dict[str, Any]:
-    return {"count": bound.count, "by": bound.by}
 
 
 def _single(arrays: dict[str, Array]) -> dict[str, Array]:
@@ -290,18 +287,15 @@ def _rounding(small: Subspace, shift: Array) -> float:
     return float(np.abs(rounded.scores(some) - exact).max(initial=0.0)) / size
 
 
-def _row_arrays(
-    rows: Array, Z: Array, error: Array, shift: Array, small: Subspace
-) -> dict[str, Array]:
-    """Scores and errors of all rows; the rows themselves unless they are the support, or many."""
-    n, d = rows.shape
-    arrays = {"scores": Z, "error": error}
-    if rows is not small.support and not np.array_equal(rows, small.support):
-        # Where the support lies: a pre-image from scores alone begins at the nearest of its points.
-        names = "supportScores", "supportResidual"
-        arrays |= zip(names, small.scores_and_residual(small.support), strict=True)
-        if n * d <= MOST_ROWS:
-            arrays["rows"] = rows.astype(np.float64) - shift
+def _row_arrays(rows: Array, shift: Array, small: Subspace) -> dict[str, Array]:
+    """The rows, unless they are the support, or many, and then where the support lies."""
+    if np.array_equal(rows, small.support):
+        return {}
+    # A pre-image from scores alone begins at the nearest of the support points.
+    Z, error = small.scores_and_residual(small.support)
+    arrays = {"supportScores": Z, "supportResidual": error}
+    if rows.size <= MOST_ROWS:
+        arrays["rows"] = rows.astype(np.float64) - shift
     return _single(arrays)
 
 
@@ -329,17 +323,15 @@ def _pictures(images: Any, rows: Array) -> tuple[dict[str, Array], list[int] | N
     pictures = np.asarray(images)
     colour = pictures.ndim == 4 and pictures.shape[3] == 3
     if len(pictures) != len(rows) or not (pictures.ndim == 3 or colour):
-        raise DataError(
-            f"images has shape {pictures.shape}, and there are {len(rows)} rows; give the shape "
-            "(height, width[, 3]) that a row has, or one picture (height, width[, 3]) for each."
-        )
+        wrong = f"images has shape {pictures.shape} for {len(rows)} rows"
+        raise DataError(f"{wrong}; give the shape (height, width[, 3]), or one picture per row.")
     if pictures.dtype != np.uint8:
         low, high = float(pictures.min()), float(pictures.max())
         pictures = np.round(255 * (pictures - low) / ((high - low) or 1.0)).astype(np.uint8)
     return {"pictures": pictures}, None
 
 
-def _labels(labels: Targets, n: int) -> tuple[dict[str, Any], dict[str, Array]]:
+def _labels(labels: Targets, n: int) -> Contents:
     """Classes as numbers with their names, or values on a scale."""
     y = check_labels(labels, n, "labels")
     if y is None:
@@ -361,10 +353,9 @@ def _names(model: Estimator, names: Any, X: RowsLike, d: int) -> list[str]:
 
 def _median(rows: Array) -> float | None:
     """The median distance between rows, at which a width begins."""
-    try:
+    with suppress(DataError, KernelError):  # one row, or all rows equal
         return median_length(rows)
-    except (DataError, KernelError):  # one row, or all rows equal
-        return None
+    return None
 
 
 def _limits(rows: Array) -> list[float]:

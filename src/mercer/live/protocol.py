@@ -56,10 +56,9 @@ def _numbers(kind: type[Kernel]) -> dict[str, str]:
 
 
 #: Kernels that a page may ask for → (class, its parameter for each number of the page).
+_CLASSES = {name: catalogue.load(place) for name, place in catalogue.KERNELS.items()}
 KERNELS: dict[str, tuple[type[Kernel], dict[str, str]]] = {
-    name: (kind, _numbers(kind))
-    for name, kind in ((name, catalogue.load(place)) for name, place in catalogue.KERNELS.items())
-    if kind().takes_vectors
+    name: (kind, _numbers(kind)) for name, kind in _CLASSES.items() if kind().takes_vectors
 }
 _WORDS = {kind: (name, tuple(numbers)) for name, (kind, numbers) in KERNELS.items()}
 
@@ -103,9 +102,8 @@ def _traced(kernel: Kernel) -> dict[str, Any]:
     if isinstance(kernel, _EntrywiseKernel) and has_formula(kernel):
         return _trace("entries", -float(kernel.gamma), kernel.formula, 2)
     raise KernelError(
-        f"{kernel!r} cannot be computed in a page: it is not a formula of two vectors; fit a "
-        "kernel of mercer.kernels other than Precomputed and FunctionKernel, or give yours a "
-        "method formula(t, xp)."
+        f"{kernel!r} is not a formula of two vectors, which a page could compute; fit another of "
+        "mercer.kernels, or give yours a method formula(t, xp)."
     )
 
 

@@ -19,7 +19,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
-from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from mercer._base.files import temporary_folder
@@ -104,20 +104,19 @@ class Studio:
         """The routes; to be put behind a :class:`~mercer.live.guard.Guard`."""
         page = source("explore.html").replace("$token", self.token)
         code = f"{bundle('explore')}\n$explore.start();\n"
-        style = source("live.css")
-        texts = [("/", page, "html"), ("/live.js", code, "javascript"), ("/live.css", style, "css")]
-        routes: list[BaseRoute] = [
-            Route(path, Response(text, media_type=f"text/{kind}"), methods=["GET"])
-            for path, text, kind in texts
-        ]
-        routes += [
-            Route("/start", self._start),
-            Route("/data", self._upload, methods=["POST"]),
-            Route("/page/{id}", partial(self._file, PAGE)),
-            Route("/model/{id}", partial(self._file, MODEL)),
-            WebSocketRoute("/fits", self._socket),
-        ]
-        return Starlette(routes=routes, exception_handlers={DataError: _problem})
+        return Starlette(
+            routes=[
+                Route("/", Response(page, media_type="text/html")),
+                Route("/live.js", Response(code, media_type="text/javascript")),
+                Route("/live.css", Response(source("live.css"), media_type="text/css")),
+                Route("/start", self._start),
+                Route("/data", self._upload, methods=["POST"]),
+                Route("/page/{id}", partial(self._file, PAGE)),
+                Route("/model/{id}", partial(self._file, MODEL)),
+                WebSocketRoute("/fits", self._socket),
+            ],
+            exception_handlers={DataError: _problem},
+        )
 
     async def _start(self, _request: Request) -> Response:
         """What the command line named: rows to fit, or a model."""
@@ -163,11 +162,10 @@ class Studio:
             if "cancel" in message:
                 await desk.cancel()
                 await socket.send_json({"id": number, "cancelled": True})
-            elif "open" in message:
-                desk.ask(number, self.store.get(str(message["open"])), None)
             else:
-                fit = Wanted.read(message.get("fit"))
-                desk.ask(number, self.store.get(fit.data), fit)
+                fit = None if "open" in message else Wanted.read(message.get("fit"))
+                key = str(message["open"]) if fit is None else fit.data
+                desk.ask(number, self.store.get(key), fit)
         except MercerError as error:
             await socket.send_json({"id": number, "problem": str(error)})
 
@@ -181,7 +179,7 @@ class Studio:
         try:
             await say({"stage": "starting Python"})
             problem = await self.pool.run(Job(item.path, item.name, made.folder, fit), say)
-            done = problem is None
+            done = not problem
             await say(problem or {"made": made.id})
         except (WebSocketDisconnect, RuntimeError):  # the page has gone
             pass

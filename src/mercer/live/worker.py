@@ -34,10 +34,11 @@ from mercer.live.model import MOST_CLASSES, LiveModel, describe
 from mercer.live.page import pack
 from mercer.live.protocol import MOST_NUMBERS, Wanted
 from mercer.model import names_of
+from mercer.model.model import of_vectors
 from mercer.plots._base import rows_of
 from mercer.plots._tables import nameless_rows
 from mercer.points.source import MemoryRows
-from mercer.tables import Category, Date, TableEncoder, TableModel
+from mercer.tables import Category, Date, TableEncoder
 from mercer.tables.opening import Opened, Opening
 from mercer.tables.reading import TABLES
 
@@ -56,10 +57,8 @@ def open_guessing(path: Path, request: Wanted) -> Opened:
     opened = Opening(choice=Choice(label=request.label or None), model=model).of_file(path)
     n, d = opened.table.rows.shape
     if n * d > MOST_NUMBERS:
-        raise DataError(
-            f"'{path.name}' has {n:,} × {d:,} numbers, and a page takes {MOST_NUMBERS:,}; "
-            "fit it by 'mercer fit', and explore the model."
-        )
+        size = f"{n:,} × {d:,} numbers, and a page takes {MOST_NUMBERS:,}"
+        raise DataError(f"'{path.name}' has {size}; fit it by 'mercer fit', and explore the model.")
     table, encoder = opened.table.loaded(), opened.encoder
     if request.label is None and encoder and (guess := _first_classes(encoder)) is not None:
         classes = encoder.decode(table.rows[:])[guess]
@@ -83,10 +82,9 @@ def unpack_images(path: Path, folder: Path) -> Path:
         entries.sort(key=lambda entry: entry.filename)
         size = sum(entry.file_size for entry in entries)
         if not entries or len(entries) > MOST_IMAGES or size > 8 * MOST_NUMBERS:
-            raise DataError(
-                f"'{path.name}' holds {len(entries):,} PNG images of {size >> 20:,} MB; give "
-                f"from 1 to {MOST_IMAGES:,}, of at most {8 * MOST_NUMBERS >> 20} MB."
-            )
+            most = f"from 1 to {MOST_IMAGES:,}, of at most {8 * MOST_NUMBERS >> 20} MB"
+            inside = f"{len(entries):,} PNG images of {size >> 20:,} MB"
+            raise DataError(f"'{path.name}' holds {inside}; give {most}.")
         for i, entry in enumerate(entries):
             entry.filename = f"{i:06}.png"
             archive.extract(entry, folder)
@@ -99,8 +97,11 @@ KINDS: dict[type, str] = {Category: "category", Date: "date"}
 MOST_LISTED = 200
 
 
-def plan_of(table: Table, encoder: TableEncoder | None) -> dict[str, Any]:
-    """Rows, columns with their kinds, why some are left out, and the column of classes."""
+def plan_of(table: Table, encoder: TableEncoder | None, model: Estimator) -> dict[str, Any]:
+    """Rows, columns with their kinds, why some are left out, the column of classes, and the solver.
+
+    The solver only where the model chooses one, with what it takes.
+    """
     label = next(iter(table.beside), None)
     kinds, left = dict.fromkeys(table.rows.columns or (), "number"), {}
     if encoder is not None:
@@ -113,18 +114,13 @@ def plan_of(table: Table, encoder: TableEncoder | None) -> dict[str, Any]:
         {"name": str(name), "kind": kind, "left_out": left.get(name)}
         for name, kind in islice(kinds.items(), MOST_LISTED)
     ]
-    n = table.rows.shape[0]
-    return {"rows": n, "columns": columns, "label": label, "labelLearnt": learnt}
-
-
-def solver_of(model: Estimator, table: Table) -> dict[str, Any]:
-    """Which solver would fit the model, and what that takes; nothing where none is chosen."""
-    if not hasattr(model, "plan"):
-        return {}
-    plan = model.plan(table.rows)
-    needs = {"memory": size_text(plan.bytes), "seconds": plan.seconds}
-    time = time_text(plan.seconds) if plan.seconds else ""
-    return {"solver": {"name": plan.name, "time": time, **needs}}
+    facts = {"rows": table.rows.shape[0], "columns": columns, "label": label, "labelLearnt": learnt}
+    if hasattr(model, "plan"):
+        plan = model.plan(table.rows)
+        needs = {"memory": size_text(plan.bytes), "seconds": plan.seconds}
+        time = time_text(plan.seconds) if plan.seconds else ""
+        facts["solver"] = {"name": plan.name, "time": time, **needs}
+    return facts
 
 
 MODEL = "model.mercer"
@@ -141,7 +137,7 @@ class Job:
     wanted: Wanted | None = None
 
 
-def do(job: Job, show_plan: Callable[[dict[str, Any]], None] | None = None) -> bool:
+def do(job: Job, show_plan: Callable[[dict[str, Any]], None] = lambda _: None) -> bool:
     """Do the work, and leave ``model.mercer`` and ``page.bin`` in the job's folder.
 
     ``show_plan`` is called with what the fit would do, before it begins. Where that would take
@@ -155,9 +151,8 @@ def do(job: Job, show_plan: Callable[[dict[str, Any]], None] | None = None) -> b
         else:
             opened = open_upload(job.source, job.wanted, job.folder)
             estimator = job.wanted.make(opened.table.rows[:])
-            plan = plan_of(opened.table, opened.encoder) | solver_of(estimator, opened.table)
-            if show_plan is not None:
-                show_plan(plan)
+            plan = plan_of(opened.table, opened.encoder, estimator)
+            show_plan(plan)
             if job.wanted.ask and plan.get("solver", {}).get("seconds", 0) > LONG:
                 return False
             announce("fitting", 0)
@@ -177,12 +172,10 @@ def open_upload(source: Path, request: Wanted, folder: Path) -> Opened:
     kind = source.suffix.lower()
     if kind == ".mercer":
         model = load(source)
-        if isinstance(model, TableModel):
-            rows = MemoryRows(rows_of(model.model_, None))
-            return Opened(Table(rows), model.encoder_, vars(model).get("filler_"))
-        names = names_of(model)
-        rows = MemoryRows(rows_of(model, None), names if names is None else tuple(names))
-        return Opened(Table(rows), None)
+        encoder, names = vars(model).get("encoder_"), names_of(model)
+        named = None if encoder is not None or names is None else tuple(names)
+        rows = MemoryRows(rows_of(of_vectors(model), None), named)
+        return Opened(Table(rows), encoder, vars(model).get("filler_"))
     if kind == ".zip":
         source = unpack_images(source, folder / "images")
     return open_guessing(source, request)
@@ -238,24 +231,25 @@ class Pool:
         self._places = asyncio.Semaphore(MOST_FITS)
         self.running = 0
 
-    async def run(self, job: Job, say: Callable[[Words], Awaitable[None]]) -> Words | None:
+    async def run(self, job: Job, say: Callable[[Words], Awaitable[None]]) -> Words:
         """Do a job, and say how it goes; a cancelled task ends the process that does it.
 
-        What it returns is why there is no result: a problem, or that the fit waits for a yes.
+        What it returns is why there is no result, if there is none: a problem, or that the fit
+        waits for a yes.
         """
+        words: Words
         async with self._places:
             worker = self._free.pop() if self._free else _Worker()
             self.running += 1
             try:
                 worker.pipe.send(job)
-                while (words := await asyncio.to_thread(worker.pipe.recv)) and "stage" in words:
+                while "stage" in (words := await asyncio.to_thread(worker.pipe.recv)):
                     await say(words)
                 self._free.append(worker)
                 return words
             except (EOFError, OSError):
                 return {
-                    "problem": "the fit's process ended, perhaps for want of memory; take fewer "
-                    "rows, or fit by 'mercer fit', and explore the model."
+                    "problem": "the process ended, perhaps for lack of memory; take fewer rows."
                 }
             finally:
                 self.running -= 1
@@ -337,10 +331,10 @@ def _serve(pipe: Connection) -> None:
                 pipe.send(_attempt(job, lambda plan: pipe.send({"stage": "planned", "plan": plan})))
 
 
-def _attempt(job: Job, show_plan: Callable[[dict[str, Any]], None]) -> Words | None:
+def _attempt(job: Job, show_plan: Callable[[dict[str, Any]], None]) -> Words:
     """Do a job; why there is no result, if there is none."""
     try:
-        return None if do(job, show_plan) else {"waits": True}
+        return {} if do(job, show_plan) else {"waits": True}
     except MercerError as error:
         return {"problem": said(error, "page")}
     except MemoryError:
