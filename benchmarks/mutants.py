@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks._measure import table
 from mercer import KernelPCA
 from mercer.exceptions import NumericalWarning
-from mercer.gram import StreamedGram
+from mercer.gram import GramOperator, StreamedGram
 from mercer.kernels import Cosine, Gaussian, Laplacian, Matern, RationalQuadratic
 from mercer.kernels.base import PackedParts
 from mercer.kernels.composite import _Pair
@@ -191,7 +191,7 @@ MUTANTS = [
     Mutant(
         "Davidson: float32 entries, their rounding not estimated",
         (
-            (StreamedGram, "can_refine", False),
+            (GramOperator, "can_refine", False),
             (StreamedGram, "entry_errors", lambda _, V, __=None: np.zeros(V.shape[1])),
         ),
         _coarse,

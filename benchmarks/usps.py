@@ -38,7 +38,7 @@ def main() -> None:
         # The variants beside the main one need one seed to be seen.
         for seed in SEEDS if not options else SEEDS[:1]:
             with listen(progress):
-                rows = usps(folder, seed, **{"counts": COUNTS, **options})
+                rows, _ = usps(folder, seed, **{"counts": COUNTS, **options})
             for noise in NOISES:
                 show(f"{name}, seed {seed}", noise, rows)
     for noise, errors in sklearn_errors(folder).items():
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def show(name: str, noise: str, rows: list) -> None:
-    plain, matched = factors(rows, noise), factors(rows, noise, "matched")
+    plain, matched = factors(rows, noise), factors(rows, noise, "kernel, noise matched")
     print(
         f"{name:<38}{noise:<14}{plain['best/best']:10.3f}{matched['best/best']:9.3f}"
         f"{plain['n linear']:7}{plain['n kernel']:7}{plain['largest same n']:8.2f}",

@@ -45,12 +45,12 @@ MISTAKES = {
     "text": (
         lambda _: KernelPCA().fit(pd.DataFrame({"a": [1, 2, 3], "b": ["x", "y", "z"]})),
         ValueError,
-        r"'b' holds text .* TableModel\(KernelPCA",
+        r"'b' holds text .* TableModel\(model\)",
     ),
     "date": (
         lambda _: KernelPCA().fit(pd.DataFrame({"d": pd.date_range("2020", periods=3)})),
         ValueError,
-        r"'d' holds dates.* TableModel\(KernelPCA",
+        r"'d' holds dates.* TableModel\(model\)",
     ),
     "infinity": (
         lambda _: KernelPCA().fit(np.where(X > 7, np.inf, X)),

@@ -63,7 +63,7 @@ BOUNDED = {
     ("io/cluster.py", "not future.done()"): "the task; a scheduler that is gone raises",
     ("novelty/martingale.py", "len(values)"): "a block of the rows each turn",
     ("sparse/likelihood.py", "free.any()"): "weights are fixed one by one",
-    ("sparse/noise.py", "low == -np.inf"): "a decade each turn, down to SMALLEST_SHARE",
+    ("sparse/noise.py", "fits.count(low) < n_kernels"): "a decade a turn, to SMALLEST_SHARE",
     (
         "sparse/noise.py",
         "not fits.roots and len(fits.found) < MAX_FITS and (high - low > 0.001)",

@@ -168,7 +168,7 @@ def test_a_number_of_the_row_and_an_empty_column_are_left_out(mercer, tmp_path):
     rows = "\n".join(f"{i},{x:.4f},{y:.4f}," for i, (x, y) in enumerate(make_rows()[:, :2]))
     data.write_text(f",a,b,c\n{rows}\n")
     done = mercer("fit", data, "-o", target)
-    assert "the column without a name: left out: id-like, 60 different whole numbers" in done.err
+    assert "column 1: left out: id-like, 60 different whole numbers" in done.err
     assert "c: left out: no values" in done.err
     assert "60 rows, 2 columns" in done.err
     mercer("transform", target, data, "-o", out)
@@ -216,7 +216,7 @@ def test_a_category_is_the_remedy_for_words_among_numbers(mercer, tmp_path):
     data, target = tmp_path / "x.csv", tmp_path / "m.mercer"
     data.write_text("a,b\n" + "".join(f"{i % 5},{i % 3 or 'unknown'}\n" for i in range(40)))
     done = mercer("fit", data, "-o", target, status=3)
-    assert "leave the field empty if the value is missing" in done.err
+    assert "fix it, empty it, leave the column out" in done.err
     option = done.err.strip().partition("a category: ")[2].rstrip(".").split()
     assert option == ["--category", "b"]
     mercer("fit", data, *option, "-o", target)

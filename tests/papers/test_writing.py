@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from mercer.papers import Check, Item, Result, Setting, reproduce, select
-from mercer.papers.item import sheet
+from mercer.papers.item import drawing
 
 
-def draw():
-    figure, axes = sheet(1, 1, (2, 2))
-    axes[0, 0].plot([1, 2])
-    return figure
+@drawing((2, 2))
+def draw(ax):
+    ax.plot([1, 2])
 
 
 def fake(name="figure7", value=2.0, remark="a < b & c"):

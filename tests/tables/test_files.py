@@ -28,7 +28,7 @@ def test_several_files_are_one_table(tmp_path):
     with pytest.raises(DataError, match=r"has one more than.*'n'"):
         read_table([tmp_path / "b1.csv", tmp_path / "a1.csv"])
     (tmp_path / "c1.csv").write_text("x,kind\nten,u\n")
-    with pytest.raises(DataError, match=r"'x' holds numbers in .*b1.csv' and texts in .*c1.csv"):
+    with pytest.raises(DataError, match=r"'x' holds numbers in .*b1.csv', texts in .*c1.csv"):
         read_table([tmp_path / "b1.csv", tmp_path / "c1.csv"])
     with pytest.raises(DataError, match="no file matches"):
         read_table(str(tmp_path / "z*.csv"))

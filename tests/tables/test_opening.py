@@ -138,7 +138,7 @@ def test_long_numbers_are_no_categories_before_they_are_texts(with_long_ids):
     """900000000000000001 and 900000000000000011 are one float64, and were one category."""
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame(with_long_ids)
-    with pytest.raises(DataError, match=r"column 'id' .*; give them as texts\."):
+    with pytest.raises(DataError, match=r"column 'id' .*; give them as texts"):
         TableEncoder(id="category").fit(table)
     encoder = TableEncoder(id="category").fit(table.assign(id=table["id"].astype(str)))
     assert encoder.columns_["id"].width == 60

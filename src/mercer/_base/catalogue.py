@@ -48,7 +48,8 @@ KERNELS = _strategies(
     "radial:Gaussian",
     "histogram:Laplacian",
     "radial:Matern RationalQuadratic Cauchy",
-    "dot_product:Linear Polynomial Sigmoid Cosine",
+    "dot_product:Linear Polynomial Sigmoid",
+    "composite:Cosine",
     "histogram:Chi2",
     "adapters:Precomputed",
 )

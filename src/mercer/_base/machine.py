@@ -226,11 +226,6 @@ class _Limits:
 _LIMITS = _Limits()
 
 
-def hold_blas() -> None:
-    """Hold BLAS at one thread from now on, in a process whose tasks are the parallelism."""
-    _blas_pools().limit(limits=1)
-
-
 def blocks(n: int, size: int) -> list[slice]:
     """Consecutive slices of at most ``size`` that cover ``range(n)``, near-equal in length."""
     count = -(-n // size)

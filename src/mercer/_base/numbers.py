@@ -38,6 +38,13 @@ def check_positive(name: str, value: object, instead: str = "") -> float:
     return float(number)
 
 
+def check_rate(name: str, value: Any, usual: float) -> float:
+    """A number between 0 and 1, such as the usual one."""
+    if not 0 < value < 1:
+        raise DataError(argument(name, value) + f": give one between 0 and 1, such as {usual}.")
+    return float(value)
+
+
 def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
     """One of a few words."""
     if value not in (known := list(choices)):

@@ -4,6 +4,7 @@ from sklearn.base import (  # noqa: F401  for the others
     BaseEstimator,
     ClassifierMixin,
     ClassNamePrefixFeaturesOutMixin,
+    MultiOutputMixin,
     OutlierMixin,
     RegressorMixin,
     TransformerMixin,

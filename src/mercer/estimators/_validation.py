@@ -6,7 +6,7 @@ says is put on one line that names the place and a remedy.
 """
 
 import hashlib
-from collections.abc import Sequence, Sized
+from collections.abc import Iterator, Sequence, Sized
 from typing import Any
 
 import numpy as np
@@ -53,8 +53,9 @@ def check_rows(
     and checks the first two otherwise.
     """
     if is_source(X):
-        rows = _check_source(estimator, as_rows(X), reset)
-        checked = rows if stream and not kernel.is_pairwise else load(rows)
+        checked = _check_source(estimator, as_rows(X), reset)
+        if kernel.is_pairwise or not stream:
+            checked = load(checked)
     else:
         checked = _check_table(estimator, X, kernel, reset, allow_nan)
     points = kernel.points(checked)
@@ -92,7 +93,8 @@ def _check_table(
     X = _as_table(X)
     if issparse(X):
         _refuse_sparse(estimator, X, kernel)
-    _refuse_lossy(estimator, X)
+    for kind, what in _kinds(X):
+        _refuse_kind(kind, what)
     try:
         checked = validate_data(
             estimator,
@@ -104,12 +106,12 @@ def _check_table(
             ensure_all_finite="allow-nan" if allow_nan else True,
         )
         return SparseRows.of(checked) if issparse(checked) else checked
-    except (ValueError, OverflowError) as error:
-        raise DataError(_one_line(estimator, error, X, reset, allow_nan)) from error
-    except TypeError as error:
-        if not allow_nan and (where := describe_not_finite(X)):  # pd.NA is no number at all
+    except (ValueError, OverflowError, TypeError) as error:
+        where = "" if allow_nan else describe_not_finite(X)
+        if isinstance(error, TypeError) and where:  # pd.NA is no number at all
             raise DataError("Input X contains missing values." + where) from error
-        raise TypeError(_one_line(estimator, error, X, reset, allow_nan)) from error
+        raised = TypeError if isinstance(error, TypeError) else DataError
+        raise raised(_one_line(estimator, flat(error), X, reset, where)) from error
 
 
 def check_missing(estimator: Estimator, X: RowsLike) -> Array:
@@ -128,16 +130,14 @@ def check_weight(weight: ArrayLike, X: RowsLike) -> Array | None:
         return None
     rows = np.empty((len(X), 1))
     try:
-        checked = np.asarray(
-            _check_sample_weight(weight, rows, dtype=np.float64, ensure_non_negative=True)
-        )
+        checked = _check_sample_weight(weight, rows, dtype=np.float64, ensure_non_negative=True)
     except ValueError as error:
         raise DataError(
-            f"sample_weight: {_flat(error)} Give one number of 0 or more for each of {len(X)} rows."
+            f"sample_weight: {flat(error)} Give one number of 0 or more for each of {len(X)} rows."
         ) from error
     if not checked.any():
         raise DataError("all sample weights are zero; give at least two rows a positive weight.")
-    return checked
+    return np.asarray(checked)
 
 
 def check_codes(name: str, Z: ArrayLike, q: int, what: str, method: str) -> Array:
@@ -145,7 +145,7 @@ def check_codes(name: str, Z: ArrayLike, q: int, what: str, method: str) -> Arra
     try:
         codes = np.asarray(check_array(Z, dtype=[np.float64, np.float32], input_name=name))
     except ValueError as error:
-        raise DataError(f"{_flat(error)} Give finite {what}, as {method} returns.") from error
+        raise DataError(f"{flat(error)} Give finite {what}, as {method} returns.") from error
     if codes.shape[1] != q:
         raise ColumnsError(
             f"{name} has {codes.shape[1]} columns, but the model has {q} components; "
@@ -156,26 +156,17 @@ def check_codes(name: str, Z: ArrayLike, q: int, what: str, method: str) -> Arra
 
 def describe_not_finite(X: RowsLike) -> str:
     """Where the first NaN or infinity is, as the end of a sentence; empty if there is none."""
-    if issparse(X):
-        return _describe_sparse(X)
-    values = _floats(X)
-    bad = np.argwhere(~np.isfinite(values)) if values.ndim == 2 else np.empty((0, 2))
-    if not len(bad):
+    sparse: Any = X.tocoo() if issparse(X) else None  # type: ignore[attr-defined]
+    values = _floats(X) if sparse is None else sparse.data
+    bad = np.argwhere(~np.isfinite(values))
+    if not len(bad) or (values.ndim != 2 and sparse is None):
         return ""
-    row, column = bad[0]
-    names = getattr(X, "columns", None)
+    if sparse is not None:
+        row, column = (places[bad[0, 0]] for places in sparse.coords)
+        return f" The first is at row {row}, column {column}. Remove such rows or entries."
+    (row, column), names = bad[0], getattr(X, "columns", None)
     label = f"{column}" if names is None else f"{column} ({list(names)[column]!r})"
-    remedy = remedy_for(values[row, column])
-    return f" The first is at row {row}, column {label}; " + remedy + "."
-
-
-def _describe_sparse(X: Any) -> str:
-    entries = X.tocoo()
-    bad = np.flatnonzero(~np.isfinite(entries.data))
-    if not len(bad):
-        return ""
-    row, column = entries.coords[0][bad[0]], entries.coords[1][bad[0]]
-    return f" The first is at row {row}, column {column}. Remove such rows or entries."
+    return f" The first is at row {row}, column {label}; " + remedy_for(values[row, column]) + "."
 
 
 def _check_source(estimator: Estimator, rows: Source, reset: bool) -> Any:
@@ -189,9 +180,9 @@ def _check_source(estimator: Estimator, rows: Source, reset: bool) -> Any:
         if names is not None:
             estimator.feature_names_in_ = names
     elif rows.shape[1] != estimator.n_features_in_:
+        expecting = f"{type(estimator).__name__} is expecting {estimator.n_features_in_} features"
         raise DataError(
-            f"X has {rows.shape[1]} features, but {type(estimator).__name__} is expecting "
-            f"{estimator.n_features_in_} features as input; "
+            f"X has {rows.shape[1]} features, but {expecting} as input; "
             "give the columns that were there in fit."
         )
     elif names is not None and list(names) != (names_of(estimator) or list(names)):
@@ -219,39 +210,34 @@ def refuse_masked(X: Any) -> None:
     """Masked arrays, whose mask a conversion would lose."""
     rows = X if isinstance(X, list | tuple) else [X]
     if any(isinstance(row, np.ma.MaskedArray) for row in rows):
-        raise DataError(
-            "masked arrays are not accepted, because the mask would be lost; "
-            "use X.filled(np.nan) with impute, or X.data to ignore the mask."
-        )
+        remedy = "use X.filled(np.nan) with impute, or X.data to ignore the mask."
+        raise DataError(f"masked arrays are refused, the mask would be lost; {remedy}")
 
 
 def _refuse_sparse(estimator: Estimator, X: Any, kernel: Kernel) -> None:
     """Sparse rows where the estimator or the kernel could only make them dense."""
-    megabytes = X.shape[0] * np.prod(X.shape[1:]) * 8 // (1 << 20)
-    dense = f"or X.toarray() if {megabytes:.0f} MB are acceptable"
-    said = "Sparse data was passed, which is never made dense in silence"
     able = getattr(type(estimator), "capabilities", None)
     if able is None or not able.sparse:
-        raise TypeError(
-            f"{said}, and {type(estimator).__name__} moves rows or looks at single entries; "
-            f"give the rows to KernelPCA, {dense}."
-        )
-    if not kernel.takes_sparse:
-        raise TypeError(
-            f"{said}, and {kernel!r} is not a function of distances or dot products alone; "
-            f"use kernel='gaussian' or another of these, {dense}."
-        )
-    _refuse_kind(X.dtype.kind, f"a sparse matrix of shape {X.shape} and dtype {X.dtype}")
+        why = f"{type(estimator).__name__} moves rows or looks at single entries"
+        instead = "give the rows to KernelPCA"
+    elif not kernel.takes_sparse:
+        why = f"{kernel!r} is not a function of distances or dot products alone"
+        instead = "use kernel='gaussian' or another of these"
+    else:
+        return _refuse_kind(X.dtype.kind, f"got a sparse matrix of dtype {X.dtype}")
+    megabytes = X.shape[0] * np.prod(X.shape[1:]) * 8 // (1 << 20)
+    raise TypeError(
+        f"Sparse data was passed, which is never made dense in silence, and {why}; {instead}, or "
+        f"X.toarray() if {megabytes:.0f} MB are acceptable."
+    )
 
 
 def _as_table(X: RowsLike) -> Any:
     """Lists as arrays, so that their kind of number can be seen; the rest as it is."""
     if X is None:
         raise DataError("X is None; give a two-dimensional array of numbers.")
-    if not isinstance(X, list | tuple):
-        return X
     try:
-        return np.asarray(X)
+        return np.asarray(X) if isinstance(X, list | tuple) else X
     except ValueError as error:
         raise DataError(
             f"the {len(X)} rows cannot form a table, they differ in length or shape; "
@@ -259,18 +245,21 @@ def _as_table(X: RowsLike) -> Any:
         ) from error
 
 
-def _refuse_lossy(estimator: Estimator, X: RowsLike) -> None:
-    """Refuse the kinds of entries that a conversion to float would change without a word."""
-    dtypes = getattr(X, "dtypes", None)
-    if dtypes is not None and hasattr(X, "columns"):
-        for name, dtype in zip(X.columns, dtypes, strict=True):
-            if str(dtype).startswith(_NOT_NUMBERS) or _holds_text(X[name], dtype):
-                _refuse_table(estimator, name, dtype)
-            _refuse_kind(getattr(dtype, "kind", "f"), f"column {name!r} of dtype {dtype}")
+def _kinds(X: RowsLike) -> Iterator[tuple[str, str]]:
+    """Kinds of entries, and what has them: those that a conversion might change without a word."""
+    if hasattr(X, "dtypes") and hasattr(X, "columns"):
+        for name, dtype in zip(X.columns, X.dtypes, strict=True):
+            written = str(dtype).lower()
+            if written.startswith("date"):
+                yield "D", f"column {name!r} holds dates (dtype {dtype})"
+            elif written.startswith(("str", "categor", "enum")) or _holds_text(X[name], dtype):
+                yield "U", f"column {name!r} holds text or categories (dtype {dtype})"
+            else:
+                yield getattr(dtype, "kind", "f"), f"got column {name!r} of dtype {dtype}"
     elif isinstance(X, np.ndarray):
-        _refuse_kind(X.dtype.kind, f"an array of shape {X.shape} and dtype {X.dtype}")
         if X.dtype.kind == "O" and any(isinstance(entry, str | bytes) for entry in X.flat):
-            _refuse_kind("U", f"an object array of shape {X.shape} that holds text")
+            yield "U", f"got an object array of shape {X.shape} that holds text"
+        yield X.dtype.kind, f"got an array of shape {X.shape} and dtype {X.dtype}"
 
 
 def _holds_text(column: Any, dtype: Any) -> bool:
@@ -278,53 +267,31 @@ def _holds_text(column: Any, dtype: Any) -> bool:
     return str(dtype) == "object" and any(isinstance(x, str) for x in np.asarray(column).flat)
 
 
-_NOT_NUMBERS = ("str", "String", "category", "Categorical", "Enum", "datetime", "Datetime", "Date")
-
-
-def _refuse_table(estimator: Estimator, name: Any, dtype: Any) -> None:
-    """A table of all kinds of columns has a model of its own; say how to write it."""
-    model = type(estimator).__name__
-    dates = str(dtype).lower().startswith("date")
-    held = "dates, which have no unit as numbers" if dates else "text or categories"
-    raise DataError(
-        f"could not convert string to float: column {name!r} holds {held} (dtype {dtype}); write "
-        f"TableModel({model}(...)).fit(X), with TableModel from mercer, or encode the column as "
-        "numbers first."
-    )
-
-
 def _refuse_kind(kind: str, what: str) -> None:
     for kinds, (wrong, remedy) in _LOSSY.items():
         if kind in kinds:
-            raise DataError(f"{wrong}: got {what}; " + remedy)
+            raise DataError(f"{wrong}: {what}; " + remedy)
 
 
-#: Kinds of entries that are no numbers → what is wrong with them, and what to do.
+_ENCODE = Remedy(
+    "wrap the model, TableModel(model).fit(X), encode this first, or use FunctionKernel.",
+    shell="leave such columns out with --drop.",
+)
+#: Kinds of entries that are not numbers → what is wrong with them, and what to do.
 _LOSSY = {
     "c": ("Complex data not supported", "give X.real and X.imag as columns of their own."),
-    "mM": (
-        "dates and times have no unit as numbers",
-        "convert them first, for example to days since the earliest.",
-    ),
-    "US": (
-        "could not convert string to float",
-        Remedy(
-            "give a table with text to TableModel(KernelPCA(...)), from mercer, or use "
-            "FunctionKernel for objects.",
-            shell="leave such columns out with --drop.",
-        ),
-    ),
+    "mM": ("times have no unit as numbers", "give, for example, the days since the earliest."),
+    "D": ("dates have no unit as numbers", _ENCODE),  # of frames
+    "US": ("could not convert string to float", _ENCODE),
 }
 
 
-def _one_line(
-    estimator: Estimator, error: Exception, X: RowsLike, reset: bool, allow_nan: bool
-) -> str:
-    """What scikit-learn said, on one line, with the place, shape and dtype, and a remedy.
+def _one_line(estimator: Estimator, text: str, X: RowsLike, reset: bool, where: str) -> str:
+    """What scikit-learn said, with the place, shape and dtype, and a remedy.
 
     The remedy follows from the rows, not from the words: these change from version to version.
     """
-    text, shape = _flat(error), getattr(X, "shape", None)
+    shape = getattr(X, "shape", None)
     if shape is None:
         return f"{text}; give a two-dimensional table of numbers."
     if len(shape) < 2:
@@ -338,22 +305,22 @@ def _one_line(
     names = None if reset else names_of(estimator)
     if names is not None and list(getattr(X, "columns", names)) != names:
         return f"{text} Give the columns that were there in fit, in the same order."
-    if not allow_nan and (where := describe_not_finite(X)):
+    if where:
         return text.partition(". ")[0].removesuffix(".") + "." + where
     if shape[0] < 2 and (reset or not shape[0]):
         return f"{text} Give more rows."
     if not shape[1]:
         return f"{text} Give at least one column."
-    if not reset and shape[1] != estimator.n_features_in_:
-        if shape[0] == estimator.n_features_in_:
+    if not reset and shape[1] != (expected := estimator.n_features_in_):
+        if shape[0] == expected:
             return f"{text} X seems to be transposed: give X.T, with one sample per row."
         return f"{text} Give the columns that were there in fit."
-    dtype = getattr(X, "dtype", None)
-    kind = "" if dtype is None else f" and dtype {dtype}"
+    kind = f" and dtype {X.dtype}" if hasattr(X, "dtype") else ""
     return f"{text} (X has shape {shape}{kind}); give a two-dimensional table of numbers."
 
 
-def _flat(error: Exception) -> str:
+def flat(error: Exception) -> str:
+    """What an error says, on one line."""
     return " ".join(str(error).split())
 
 
@@ -379,9 +346,8 @@ def _is_numeric_table(X: RowsLike) -> bool:
     return issparse(X) or (getattr(X, "ndim", 0) == 2 and np.asarray(X).dtype.kind in "fiub")
 
 
-def _check_objects(X: RowsLike) -> Sequence[Any]:
-    has_rows = isinstance(X, Sized) and not isinstance(X, str | bytes)
-    if not has_rows:
+def _check_objects(X: Any) -> Sequence[Any]:
+    if not isinstance(X, Sized) or isinstance(X, str | bytes):
         raise DataError(f"expected a sequence of objects, not {type(X).__name__}; give a list.")
     if len(X) == 0:
         raise DataError("there are 0 rows; give at least 2.")

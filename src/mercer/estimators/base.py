@@ -14,13 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._base.config import Made
 from mercer._base.numbers import make_rng
-from mercer._base.sklearn import BaseEstimator
+from mercer._base.sklearn import BaseEstimator, Tags
 from mercer._base.small_table import SmallTable
 from mercer._base.spelling import answer_spelling, closest, other_spelling
 from mercer._base.types import Estimator as AnyEstimator
 from mercer._base.types import RowsLike, Seed
 from mercer.estimators._validation import check_rows
-from mercer.estimators.door import verb
+from mercer.estimators.door import next_kernel, verb
 from mercer.exceptions import DataError, ModelFileError
 from mercer.io.model_file import read_model, write_model
 from mercer.kernels import as_kernel
@@ -132,10 +132,8 @@ class Estimator(BaseEstimator):
         check_is_fitted(self, self._saved[0])
         folder = Path(path).parent
         if not folder.is_dir():
-            raise FileNotFoundError(
-                f"there is no folder '{folder}'; make it, Path({str(folder)!r}).mkdir("
-                "parents=True), or save elsewhere."
-            )
+            make = f"Path({str(folder)!r}).mkdir(parents=True)"
+            raise FileNotFoundError(f"there is no folder '{folder}'; {make}, or save elsewhere.")
         return write_model(self, path)
 
     def _cached(self, name: str, owner: object, key: object, make: Callable[[], Made]) -> Made:
@@ -203,14 +201,21 @@ class Estimator(BaseEstimator):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         bundle = super()._repr_mimebundle_(**kwargs)
-        return {
-            kind: self._repr_html_inner() if kind == "text/html" else text
-            for kind, text in bundle.items()
-        }
+        html = {"text/html": self._repr_html_inner()} if "text/html" in bundle else {}
+        return bundle | html
 
     def _rng(self) -> np.random.Generator:
         """The random numbers of one fit, from whatever scikit-learn accepts as ``random_state``."""
         return make_rng(self.random_state)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if (able := getattr(type(self), "capabilities", None)) is not None:
+            kernel = next_kernel(self)
+            tags.input_tags.pairwise = kernel is not None and kernel.is_pairwise
+            tags.input_tags.sparse = able.sparse and (kernel is None or kernel.takes_sparse)
+            tags.input_tags.allow_nan = able.missing
+        return tags
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -238,20 +243,17 @@ class Estimator(BaseEstimator):
         ``Gaussian(gamma=1)``.
         """
         names = self._get_param_names()
-        for name in parameters:
-            if "__" not in name and name not in names:
+        for name in [*parameters]:
+            part, inside, _ = name.partition("__")
+            value = parameters.get(part, getattr(self, part, None))
+            if not inside and name not in names:
                 remedy = other_spelling(name, names, _HINTS | _INSIDE)
                 raise ValueError(f"{type(self).__name__} has no {name}=; {remedy}")
-        for part in {name.partition("__")[0] for name in parameters if "__" in name}:
-            value = parameters.get(part, getattr(self, part, None))
-            if value is not None and not isinstance(value, str):
-                continue
-            if part not in self._by_name:
-                inner = next(name for name in parameters if name.startswith(f"{part}__"))
-                raise ValueError(
-                    f"{part}={value!r} is not an object with {inner}; give one as {part}."
-                )
-            parameters[part] = self._by_name[part](value)
+            if inside and (value is None or isinstance(value, str)):
+                if part not in self._by_name:
+                    words = f"{part}={value!r} is not an object with {name}"
+                    raise ValueError(f"{words}; give one as {part}.")
+                parameters[part] = self._by_name[part](value)
         super().set_params(**parameters)
         return self
 
@@ -275,6 +277,11 @@ def parts_in(state: dict[str, Any]) -> dict[str, Any]:
     """What a file says of a Model, taken out of the other attributes."""
     state.pop("kernel_", None)  # the subspace has it
     return {name: state.pop(f"{name}_", None) for name in PARTS}
+
+
+def take_over(model: AnyEstimator, other: AnyEstimator, *names: str) -> None:
+    """Give a model the attributes with these names that another one has."""
+    model.__dict__.update({name: vars(other)[name] for name in names if name in vars(other)})
 
 
 def parameters_of(part: AnyEstimator) -> tuple[type, str]:

@@ -43,7 +43,6 @@ class Verb:
     #: report; ``"scores"`` and ``"numbers"`` of each row; ``"self"``; else something of its own
     gives: str | None
     name: str
-    place: int
 
 
 def verb(
@@ -82,40 +81,38 @@ class Conditional:
 
 def _opened(method: Callable[..., Any], takes: str | None, gives: str | None) -> Any:
     """The method behind its door."""
-    parameters = list(inspect.signature(method).parameters.values())[1:]
-    names = [parameter.name for parameter in parameters]
-    name = next((name for name in names if name in ("X", "Z", "x", "x0")), "")
-    place = names.index(name) if name else len(names)
+    parameters = [*inspect.signature(method).parameters.values()][1:]
+    name = next((p.name for p in parameters if p.name in ("X", "Z", "x", "x0")), "")
+    place = [*(p.name for p in parameters), ""].index(name)
     optional = bool(name) and parameters[place].default is None
     check = _CHECKS.get(takes or "")
 
     @functools.wraps(method)
-    def door(self: Any, *args: Any, **options: Any) -> Any:
-        by_place = place < len(args)
-        argument = args[place] if by_place else options.get(name)
+    def door(self: Any, *values: Any, **options: Any) -> Any:
+        args = [*values]
+        among: Any = args if place < len(args) else options
+        key: Any = place if among is args else name
+        is_there = among is args or name in options
+        given = among[key] if check and is_there else None
         if takes == "model":
             check_is_fitted(self, self._saved[0])
-        elif check is not None and (by_place or name in options):
-            checked = None if argument is None and optional else check(self, argument)
+        elif check and is_there and not (given is None and optional):
+            among[key] = checked = check(self, given)
             if takes == "blocks" and isinstance(checked, Source):
-                options.pop(name, None)
-                plain = functools.partial(_plain, self, method.__name__, args[place + 1 :], options)
+                del among[key]
+                plain = functools.partial(_plain, self, method.__name__, args, options)
                 subspace = model_of(self).subspace
                 width = subspace.n_components if gives == "scores" else 0
                 return by_blocks(plain, checked, subspace, width)
-            if by_place:
-                args = (*args[:place], checked, *args[place + 1 :])
-            else:
-                options[name] = checked
         answer = method(self, *args, **options)
-        return as_frame(self, answer, argument if check else None) if gives == "rows" else answer
+        return as_frame(self, answer, given) if gives == "rows" else answer
 
     opened: Any = blas_limited(door)
-    opened.verb, opened.plain = Verb(takes, gives, name, place), method
+    opened.verb, opened.plain = Verb(takes, gives, name), method
     return opened
 
 
-def _plain(model: Any, name: str, args: tuple[Any, ...], options: dict[str, Any], rows: Any) -> Any:
+def _plain(model: Any, name: str, args: list[Any], options: dict[str, Any], rows: Any) -> Any:
     """What a verb does with rows that have been checked; found by its name it reaches workers."""
     return getattr(type(model), name).plain(model, rows, *args, **options)
 
@@ -173,10 +170,7 @@ def _not_dense(model: Estimator, instead: str) -> str | None:
 def _closed(kernel: Kernel | None) -> str | None:
     if kernel is None or not kernel.is_pairwise:
         return None
-    return (
-        "k(x, x) of new points is not in a precomputed matrix; use a kernel object, "
-        "or FunctionKernel."
-    )
+    return "a precomputed matrix lacks k(x, x) of new points; use a kernel or FunctionKernel."
 
 
 def _nothing_to_tune(model: Estimator, instead: str) -> str | None:  # noqa: ARG001
@@ -208,12 +202,6 @@ def require_vectors(kernel: Kernel, purpose: str, instead: str) -> None:
     """Raise :class:`KernelError`, naming the purpose, for a kernel of anything but vectors."""
     if not kernel.takes_vectors:
         raise KernelError(f"{kernel!r} has no vectors for {purpose}; {instead}.")
-
-
-def takes_sparse(model: Estimator) -> bool:
-    """Whether the kernel of the next fit takes sparse rows, as far as it is one."""
-    kernel = next_kernel(model)
-    return kernel is None or kernel.takes_sparse
 
 
 def kernel_of(model: Estimator) -> Kernel | None:

@@ -10,18 +10,16 @@ import numpy as np
 from scipy.stats import false_discovery_control
 
 from mercer._base.config import with_parameters
-from mercer._base.numbers import check_count, fixed_rng
-from mercer._base.sklearn import Tags
+from mercer._base.numbers import check_count, check_rate, fixed_rng
 from mercer._base.types import Array, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_rows
 from mercer.estimators.base import Capabilities, Estimator
-from mercer.estimators.door import require_open, takes_sparse, verb
+from mercer.estimators.door import require_open, verb
 from mercer.estimators.learning import learn, plan_of
-from mercer.estimators.subspace import OF_MODEL, SubspaceEstimator
+from mercer.estimators.subspace import OF_MODEL, TO_CONTRIBUTE, SubspaceEstimator
 from mercer.exceptions import DataError
 from mercer.kernels import Kernel, as_kernel
 from mercer.landmarks import Given
-from mercer.model import Model
 from mercer.model.rank import Above
 from mercer.novelty.drift import Drift, by_column, compare
 from mercer.points import Points
@@ -107,15 +105,17 @@ class KernelDrift(Estimator):
         """
         kernel = as_kernel(self.kernel)
         require_open(kernel, "drift")
-        if not 0 < self.level < 1:
-            raise DataError(f"level={self.level!r}: give a share between 0 and 1, such as 0.05.")
+        check_rate("level", self.level, 0.05)
         points = check_rows(self, X, kernel, reset=True)
         if len(points) < 4:
-            raise DataError(
-                f"a reference of {len(points)} row(s) is too small; give at least 4 rows."
-            )
-        self._set_model(self._learn(kernel.resolve(points.rows), points, self._rng()))
-        self.n_reference_ = len(points) - self._count(len(points))
+            raise DataError(f"{len(points)} row(s) are not a reference; give at least 4 rows.")
+        rng, m = self._rng(), self._count(len(points))
+        parts = np.split(rng.permutation(len(points)), [m])
+        chosen, others = (points.take(np.sort(part)) for part in parts)
+        problem = Problem(kernel.resolve(points.rows), others, NEARLY_ALL, rng)
+        solver = Landmarks(m, select=Given(chosen.rows))
+        self._set_model(learn(problem, plan_of(problem, solver)))
+        self.n_reference_ = len(others)
         return self
 
     @verb("rows")
@@ -136,11 +136,7 @@ class KernelDrift(Estimator):
         drifts = [self.test(batch) for batch in batches]
         return drifts, false_discovery_control([drift.p_value for drift in drifts])
 
-    @verb(
-        "rows",
-        needs="dense rows",
-        instead="there are no variables that could contribute; use a kernel of vectors",
-    )
+    @verb("rows", needs="dense rows", instead=TO_CONTRIBUTE)
     def contributions(self, X: RowsLike) -> Array:
         """The part of each column in the MMD² of a batch, (d,); the largest have moved most."""
         return by_column(self._model_.subspace, X)
@@ -153,23 +149,6 @@ class KernelDrift(Estimator):
     def _count(self, n: int) -> int:
         return min(check_count("n_landmarks", self.n_landmarks, 1), n // 2)
 
-    def _problem(
-        self, kernel: Kernel, points: Points, rng: np.random.Generator
-    ) -> tuple[Problem, Landmarks]:
-        """The rows that are no landmarks, with the others as landmarks."""
-        order, m = rng.permutation(len(points)), self._count(len(points))
-        chosen, others = (points.take(np.sort(part)) for part in (order[:m], order[m:]))
-        return Problem(kernel, others, NEARLY_ALL, rng), Landmarks(m, select=Given(chosen.rows))
-
-    def _learn(self, kernel: Kernel, points: Points, rng: np.random.Generator) -> Model:
-        problem, solver = self._problem(kernel, points, rng)
-        return learn(problem, plan_of(problem, solver))
-
     def _plan(self, kernel: Kernel, rows: Points) -> Plan:
         problem = Problem(kernel, rows, NEARLY_ALL, fixed_rng(0))
         return plan_of(problem, Landmarks(self._count(len(rows))))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = takes_sparse(self)
-        return tags

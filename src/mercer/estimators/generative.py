@@ -1,6 +1,5 @@
 """Generative kernel PCA behind scikit-learn's door."""
 
-from collections.abc import Callable
 from dataclasses import KW_ONLY
 from typing import Any, Self
 
@@ -147,8 +146,8 @@ class GenerativeKernelPCA(SubspaceEstimator):
         self._adopt(model, rows, np.asarray(scores_of(model, rows)), y, rng)
 
     def _plan(self, kernel: Kernel, rows: Points) -> Plan:
-        problem = Problem(kernel, rows, as_rule(self.n_components), fixed_rng(0))
-        return plan_of(problem, self.solver)
+        rule = as_rule(self.n_components)
+        return plan_of(Problem(kernel, rows, rule, fixed_rng(0)), self.solver)
 
     @classmethod
     def from_fitted(
@@ -181,16 +180,17 @@ class GenerativeKernelPCA(SubspaceEstimator):
         (4, 64)
         """
         check_is_fitted(model, ["subspace_", "eigenvalues_"])
+        q, kernel = model.subspace_.n_components, model.subspace_.kernel
         generator = cls(
-            model.subspace_.n_components,
-            kernel=model.subspace_.kernel,
+            q,
+            kernel=kernel,
             eta=eta,
             density=density,
             preimage=preimage,
             random_state=random_state,
         )
         check_parts(generator)
-        rows = check_rows(generator, X, model.subspace_.kernel, reset=True)
+        rows = check_rows(generator, X, kernel, reset=True)
         Z = np.asarray(model.transform(X))
         return generator._adopt(model_of(model), rows, Z, y, generator._rng())
 
@@ -235,7 +235,7 @@ class GenerativeKernelPCA(SubspaceEstimator):
         kernel
         """
         if self.preimage == "auto" and rows_to_mix(self) is not None:
-            return draw(self, n_samples, label, random_state, _mixtures)
+            return draw(self, n_samples, label, random_state, of_rows=True)
         return self._points(draw(self, n_samples, label, random_state))
 
     @verb("model")
@@ -388,91 +388,73 @@ def keep_scores(model: Any, Z: Array, y: Targets, rng: np.random.Generator) -> N
 
 
 def draw(
-    model: Estimator,
-    n: Any,
-    label: ArrayLike,
-    random_state: Seed,
-    source: Callable[[Any, int | None], FittedDensity | generative.RowMixtures] | None = None,
+    model: Estimator, n: Any, label: ArrayLike, random_state: Seed, *, of_rows: bool = False
 ) -> Array:
     """(n, q) scores from the density, or from those of the classes in ``label``.
 
-    With a ``source``, what that draws: ``source(model, number)`` stands for one class, or for all
-    rows if the number is None.
+    Or (n, d) mixtures of rows that are drawn like these.
     """
-    source = source or _density
     n = check_count("n_samples", n)
     rng = make_rng(model.random_state if random_state is None else random_state)
     if label is None:
-        return np.asarray(source(model, None).sample(n, rng))
+        return np.asarray(_source(model, None, of_rows).sample(n, rng))
     classes = _class_numbers(model, label, n)
     parts = {k: np.flatnonzero(classes == k) for k in np.unique(classes).tolist()}
-    parted = [source(model, k).sample(len(rows), rng) for k, rows in parts.items()]
+    parted = [_source(model, k, of_rows).sample(len(rows), rng) for k, rows in parts.items()]
     return np.concatenate(parted)[np.argsort(np.concatenate([*parts.values()]))]
 
 
 def _class_numbers(model: Estimator, label: ArrayLike, n: int) -> Array:
     """For each sample the number of its class."""
     if "classes_" not in vars(model):
-        raise DataError(
-            f"label={label!r}, but the model was fitted without classes; give them as y: fit(X, y)."
-        )
+        without = "the model was fitted without classes; give them as y: fit(X, y)"
+        raise DataError(f"label={label!r}, but {without}.")
     labels = np.atleast_1d(np.asarray(label))
     if labels.ndim != 1 or len(labels) not in (1, n):
-        raise DataError(
-            f"label has shape {np.shape(label)} for {n} samples; give one class, or {n}."
-        )
+        shape = f"label has shape {np.shape(label)}"
+        raise DataError(f"{shape} for {n} samples; give one class, or {n}.")
     known = model.classes_.tolist()
-    unknown = [one for one in labels.tolist() if one not in known]
-    if unknown:
-        shown = ", ".join(map(repr, known[:20]))
-        raise DataError(f"label {unknown[0]!r} is not among the classes; give one of {shown}.")
+    for one in labels.tolist():
+        if one not in known:
+            shown = ", ".join(map(repr, known[:20]))
+            raise DataError(f"label {one!r} is not among the classes; give one of {shown}.")
     return np.broadcast_to([known.index(one) for one in labels.tolist()], (n,))
 
 
-def _density(model: Estimator, number: int | None) -> FittedDensity:
-    """The density of all rows, or that of one class, fitted when it is first asked for."""
-    if number is None:
-        return model.density_  # type: ignore[no-any-return]
+def _source(model: Estimator, number: int | None, of_rows: bool) -> Any:
+    """What draws, of all rows or of one class, made when it is first asked for."""
+    if number is None and not of_rows:
+        return model.density_
 
-    def fit() -> FittedDensity:
-        return _fit_to_class(model, model.scores_[model.labels_ == number], number)
-
-    return model._cached(f"density of class {number}", model.labels_, repr(model.density), fit)
-
-
-def _mixtures(model: Estimator, number: int | None) -> generative.RowMixtures:
-    """The same, of rows instead of scores."""
-
-    def make() -> generative.RowMixtures:
-        rows: Any = rows_to_mix(model)
+    def make() -> Any:
+        rows: Any = rows_to_mix(model) if of_rows else None
         if number is None:
             return generative.RowMixtures.of(model.density_, rows)
-        some = evenly(model.labels_, LARGEST) == number
-        density: Any = _fit_to_class(model, evenly(model.scores_, LARGEST)[some], number)
-        return generative.RowMixtures.of(density, rows[some])
+        known = model.labels_, model.scores_
+        labels, Z = (evenly(part, LARGEST) for part in known) if of_rows else known
+        density: Any = _fit_to_class(model, Z[labels == number], number)
+        return generative.RowMixtures.of(density, rows[labels == number]) if of_rows else density
 
-    return model._cached(f"mixtures of {number}", model.scores_, repr(model.density), make)
+    owner = model.scores_ if number is None else model.labels_
+    return model._cached(f"{number}, {of_rows}", owner, repr(model.density), make)
 
 
 def _fit_to_class(model: Estimator, Z: Array, number: int) -> FittedDensity:
     """The density of the scores of one class."""
     if len(Z) < 2:
-        raise DataError(
-            f"class {model.classes_.tolist()[number]!r} has {counted(len(Z), 'training row')}, "
-            "that is too few to estimate a spread; give at least 2 rows."
-        )
+        name, rows = model.classes_.tolist()[number], counted(len(Z), "training row")
+        raise DataError(f"class {name!r} has {rows}, too few for a spread; give at least 2 rows.")
     return generative.as_density(model.density).fit(Z, fixed_rng(number))
 
 
 def _keep_rows(model: Any, rows: Points) -> None:
     """Keep the rows that draws are mixtures of, unless they are the support already."""
     vars(model).pop("rows_", None)
-    if not _mixes_vectors(model):
-        return
-    points = model.subspace_.points
-    kept = rows.take(evenly(np.arange(len(rows)), LARGEST)).cast(points.dtype).rows
-    if not np.array_equal(kept, points.rows):
-        model.rows_ = kept
+    if _mixes_vectors(model):
+        points = model.subspace_.points
+        kept = rows.take(evenly(np.arange(len(rows)), LARGEST)).cast(points.dtype).rows
+        if not np.array_equal(kept, points.rows):
+            model.rows_ = kept
 
 
 def rows_to_mix(model: object) -> Array | None:

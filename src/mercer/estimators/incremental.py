@@ -139,32 +139,28 @@ class IncrementalKernelPCA(SubspaceEstimator):
         """Resolve the kernel and take the landmarks, from the first chunk."""
         if not 0 < self.forget <= 1 or not 0 <= self.growth < 1:
             settings = f"forget={self.forget!r} and growth={self.growth!r}"
-            raise DataError(
-                f"{settings}: give forget above 0 and up to 1, growth from 0 to below 1."
-            )
+            raise DataError(f"{settings}: forget is above 0 and up to 1, growth from 0 to below 1.")
         kernel = as_kernel(self.kernel)
         require_vectors(kernel, "landmarks", "use KernelPCA, or a kernel of vectors")
-        resolved = kernel.resolve(rows.rows)
-        points = in_range(resolved, rows)
-        refuse_square(resolved, points)
-        rule = as_landmark_rule(self.select)
+        kernel = kernel.resolve(rows.rows)
+        points = in_range(kernel, rows)
+        refuse_square(kernel, points)
         # A growing basis leaves room for what comes later.
         budget = check_count("n_landmarks", self.n_landmarks)
         budget = budget if self.growth == 0 else max(2, budget // 2)
-        landmarks = rule.select(resolved, points.rows, min(budget, len(rows)), self._rng())
-        self._features = LandmarkFeatures(resolved, landmarks, points.dtype)
+        select = as_landmark_rule(self.select).select
+        landmarks = select(kernel, points.rows, min(budget, len(rows)), self._rng())
+        self._features = LandmarkFeatures(kernel, landmarks, points.dtype)
         self._sums = FeatureSums.zero(self._features.size)
         self.n_samples_seen_ = 0
 
     def _add(self, rows: Points, solve: bool) -> None:
         started = time.perf_counter()
-        first = not hasattr(self, "_features")
-        if first:
+        if hasattr(self, "_features"):
+            self._grow(rows.cast(self._features.dtype))
+        else:
             self._begin(rows)
-        rows = rows.cast(self._features.dtype)
-        if not first:
-            self._grow(rows)
-        part = sum_features(self._features, rows)
+        part = sum_features(self._features, rows.cast(self._features.dtype))
         self._sums = self._sums * self.forget + part
         self.n_samples_seen_ += len(rows)
         if solve:
@@ -176,22 +172,22 @@ class IncrementalKernelPCA(SubspaceEstimator):
         if self.growth == 0 or room <= 0:
             return
         new = missed(old, rows, self.growth, room)
-        if not len(new):
-            return
-        landmarks = old.points.joined(new).rows
-        self._features = LandmarkFeatures(old.kernel, landmarks, old.dtype)
-        self._sums = carried(self._sums, old, self._features)
+        if len(new):
+            landmarks = old.points.joined(new).rows
+            self._features = LandmarkFeatures(old.kernel, landmarks, old.dtype)
+            self._sums = carried(self._sums, old, self._features)
 
     def _update(self, started: float) -> None:
         model = LandmarkModel.of(self._features, self._sums, True, self.n_samples_seen_)
         kernel, points = self._features.kernel, self._features.points
         some = points.take(slice(None, None, -(-len(points) // ROWS)))
         few = Few(some, kernel.exact(some.rows, points.rows))
-        model, rounded = counted(model, as_rule(self.n_components), few)
+        model = counted(model, as_rule(self.n_components), few)
         outside = model.unexplained + model.unexplained_error
         # What lies outside the span bounds each error: |A - PAP| <= its trace.
-        error = float((outside * model.trace + model.excess) / model.values[-1] + rounded.max())
+        missed = (outside * model.trace + model.excess) / model.values[-1]
+        error = float(missed + model.rounded.max())
         chunks, needed = f"{self.n_samples_seen_} rows in chunks", 3 * 8 * self._features.size**2
         name, seconds = type(self).__name__, time.perf_counter() - started
         report = Report(name, chunks, 1, seconds, estimated_error=error, bytes=needed)
-        self._set_model(audited_model(model, few, rounded, None, report))
+        self._set_model(audited_model(model, few, None, report))

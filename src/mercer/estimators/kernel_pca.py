@@ -184,12 +184,10 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
     def _learn(self, rows: Points, sample_weight: Array | None = None) -> None:
         """Fit to rows that have been checked."""
         kernel = as_kernel(self.kernel)
-        present, rows, weight = _present(rows, sample_weight)
         plan, crew = self._plan(kernel, rows), rows.crew()
-        if plan.loads:
-            rows = kernel.points(rows.loaded().rows)  # read this once
-            present, rows, weight = _present(rows, weight)
-            plan = plan if present is None else self._plan(kernel, rows)
+        rows = kernel.points(rows.loaded().rows) if plan.loads else rows  # read this once
+        present, rows, weight = _present(rows, sample_weight)
+        plan = plan if present is None else self._plan(kernel, rows)
         with steps_to_callbacks(self):
             problem = Problem(kernel, rows, plan.rule, self._rng(), weight, self.center, crew)
             model = learn(problem, plan)

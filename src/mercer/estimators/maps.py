@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._base.config import with_parameters
 from mercer._base.linalg import square_sums
 from mercer._base.machine import available_bytes
-from mercer._base.numbers import check_count, counted, shortened
-from mercer._base.sklearn import Tags, TransformerMixin
+from mercer._base.numbers import check_count, check_rate, counted, shortened
+from mercer._base.sklearn import ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
 from mercer._base.small_table import SmallTable
 from mercer._base.types import Array, ArrayLike, RowsLike, Seed
-from mercer.estimators._validation import check_codes, check_rows, refuse_masked
+from mercer.estimators._validation import check_codes, check_rows, flat, refuse_masked
 from mercer.estimators.base import OF_COLUMNS, Capabilities, Estimator
 from mercer.estimators.door import verb
 from mercer.estimators.subspace import SubspaceEstimator
@@ -34,7 +34,7 @@ TRUSTED = 15
 
 
 @with_parameters
-class MapModel(TransformerMixin, Estimator):
+class MapModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     r"""Both ways between rows and a map made by another tool, such as UMAP, t-SNE or PaCMAP.
 
     The way back leads from a place to the row that it stands for, by kernel ridge regression on
@@ -97,7 +97,6 @@ class MapModel(TransformerMixin, Estimator):
     _saved: ClassVar[tuple[str, ...]] = ("back_", "forth_", "certainty_", "map_names_", *OF_COLUMNS)
     #: Another's object: it made the map, and is not needed any more.
     _left_out: ClassVar[tuple[str, ...]] = ("embedder",)
-    _by_name: ClassVar[dict[str, Any]] = {"kernel": as_kernel}
 
     embedder: Any = None
     _: KW_ONLY
@@ -169,12 +168,11 @@ class MapModel(TransformerMixin, Estimator):
         return int(self.forth_.places.shape[1])
 
     @verb("model")
-    def get_feature_names_out(self, input_features: Any = None) -> Array:  # noqa: ARG002
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
         """The names of the map's columns: its own if it came with some."""
-        if self.map_names_ is None:
-            names = [f"{type(self).__name__.lower()}{k}" for k in range(self._n_features_out)]
-            return np.array(names, dtype=object)
-        return np.array(self.map_names_, dtype=object)
+        own = self.map_names_
+        names = super().get_feature_names_out(input_features) if own is None else own
+        return np.array(names, dtype=object)
 
     @verb("rows", "scores")
     def transform(self, X: RowsLike) -> Array:
@@ -215,10 +213,8 @@ class MapModel(TransformerMixin, Estimator):
         if len(places) != len(X):
             raise DataError(f"there are {len(X)} rows and {len(places)} places; give one for each.")
         if (self.forth_.known.nearest(X.cast(self._dtype), 1)[1] == 0).mean() > 0.5:
-            raise DataError(
-                "most of these rows are those of the fit, whose radii would be too small for "
-                "others; give rows that it has not seen."
-            )
+            small = "their radii would be too small for others; give rows that it has not seen."
+            raise DataError(f"most of these rows are those of the fit: {small}")
         missed = np.sqrt(square_sums(self.back_.rows(places) - X.to_dense()))
         apart = self._near.nearest(places, EMPTY)[1][:, -1]
         self.certainty_ = Certainty.of(places, self._placed(X), missed, apart)
@@ -231,14 +227,14 @@ class MapModel(TransformerMixin, Estimator):
         On average over the map, a share ``coverage`` of new rows lies within these radii; they are
         infinite where the fit had too few rows for that promise.
         """
-        sure, rate = self.certainty_, _checked_rate(coverage)
-        return sure.expected_back(Z) * sure.back.threshold(rate)
+        sure, share = self.certainty_, check_rate("coverage", coverage, 0.9)
+        return sure.expected_back(Z) * sure.back.threshold(1 - share)
 
     @verb("rows", "numbers")
     def place_radius(self, X: RowsLike, coverage: float = 0.9) -> Array:
         """How far the place of a row may be from ``transform(X)``, (n,); as :meth:`row_radius`."""
-        sure, rate = self.certainty_, _checked_rate(coverage)
-        return sure.expected_forth(self._placed(X)[1]) * sure.forth.threshold(rate)
+        sure, share = self.certainty_, check_rate("coverage", coverage, 0.9)
+        return sure.expected_forth(self._placed(X)[1]) * sure.forth.threshold(1 - share)
 
     @verb("places", "numbers")
     def place_p_values(self, Z: ArrayLike) -> Array:
@@ -262,14 +258,12 @@ class MapModel(TransformerMixin, Estimator):
             check_is_fitted(self, "forth_")
             both = self.forth_.known, self._near
         else:
-            places, rng = _checked_map(Z, len(X)), self._rng()
-            near = [Neighbours.of(part, rng, self.n_landmarks) for part in (X.rows, places)]
-            both = near[0], near[1]
-        n = len(both[1].rows)
-        if count >= n:
-            raise DataError(
-                f"n_neighbors={count}: {n} rows have {n - 1} others at most; give fewer."
-            )
+            rng, most = self._rng(), self.n_landmarks
+            places = _checked_map(Z, len(X))
+            both = Neighbours.of(X.rows, rng, most), Neighbours.of(places, rng, most)
+        if count >= (n := len(both[1].rows)):
+            few = f"{n} rows have {n - 1} others at most"
+            raise DataError(f"n_neighbors={count}: {few}; give fewer.")
         return shared(*both, count, np.arange(n))
 
     @verb("rows")
@@ -292,10 +286,10 @@ class MapModel(TransformerMixin, Estimator):
         if places is None:
             check_is_fitted(self, "forth_")
             places = self.embedding_ if X is None else self._placed(X)[0]
-        slopes = (self.back_.gradient(self._places(places)) ** 2).sum(axis=2)
+        squares = (self.back_.gradient(self._places(places)) ** 2).sum(axis=2)
         if groups is not None:
-            slopes = slopes @ membership(groups, slopes.shape[1])[1]
-        return np.asarray(np.sqrt(slopes))
+            squares = squares @ membership(groups, squares.shape[1])[1]
+        return np.asarray(np.sqrt(squares))
 
     @verb("places", "rows")
     def strip(self, z0: ArrayLike, z1: ArrayLike, count: int = 10) -> Array:
@@ -341,68 +335,47 @@ class MapModel(TransformerMixin, Estimator):
         (n, q), back, sure = self.embedding_.shape, self.back_, self.certainty_
         held_out = f"{len(sure.missed):,} rows left out"
         off, kernel = np.sqrt((sure.missed**2).mean()), shortened(repr(back.kernel))
-        lines = {
-            "rows": f"{n:,} in a map of {counted(q, 'dimension')}",
-            "back": f"{kernel}, alpha={back.alpha:.3g}; off by {off:.4g}, {held_out}",
-            "forth": f"{self.forth_.count} neighbours; off by {sure.spread:.4g} in the map",
-        }
-        return SmallTable("", list(lines.items()))
+        lines = [
+            ("rows", f"{n:,} in a map of {counted(q, 'dimension')}"),
+            ("back", f"{kernel}, alpha={back.alpha:.3g}; off by {off:.4g}, {held_out}"),
+            ("forth", f"{self.forth_.count} neighbours; off by {sure.spread:.4g} in the map"),
+        ]
+        return SmallTable("", lines)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 
 def _checked_embedder(embedder: Any) -> Any:
     if isinstance(embedder, type) or not hasattr(embedder, "fit_transform"):
-        raise DataError(
-            f"embedder={embedder!r} is not an object with fit_transform, such as umap.UMAP(); give "
-            "one, or the map itself: MapModel().fit(X, Z)."
-        )
+        needed = "an object with fit_transform, such as umap.UMAP()"
+        raise DataError(f"embedder={embedder!r} is not {needed}; give one, or a map: fit(X, Z).")
     return embedder
 
 
 def _check_index(X: Any, Z: Any) -> None:
     """Frames of pandas with the same labels in another order would be paired wrongly."""
-    ours, theirs = (_labels_of(table) for table in (X, Z))
+    # Nothing but pandas' frames has an index with tolist.
+    labels = [getattr(getattr(rows, "index", None), "tolist", list)() for rows in (X, Z)]
+    ours, theirs = labels
     if len(ours) == len(theirs) and ours != theirs and set(ours) == set(theirs):
         raise DataError("X and Z have the same index in different orders; give Z.loc[X.index].")
-
-
-def _labels_of(table: Any) -> list[Any]:
-    """The labels of the rows of a frame of pandas; nothing of anything else."""
-    labels: list[Any] = getattr(getattr(table, "index", None), "tolist", list)()
-    return labels
-
-
-def _checked_rate(coverage: float) -> float:
-    """The share of rows outside."""
-    if not 0 < coverage < 1:
-        raise DataError(f"coverage={coverage!r}: give a share between 0 and 1, such as 0.9.")
-    return 1 - coverage
 
 
 def _checked_map(Z: ArrayLike, n: int) -> Array:
     """The places of n rows in float64, (n, q)."""
     if Z is None:
-        raise DataError(
-            "no map was given; give one with the rows, fit(X, Z), or an object that makes one, "
-            "MapModel(umap.UMAP())."
-        )
+        raise DataError("no map was given; fit(X, Z), or let MapModel(umap.UMAP()) make one.")
     refuse_masked(Z)
     try:
         places = check_array(Z, dtype=np.float64, ensure_2d=False, ensure_all_finite=False)
     except (ValueError, TypeError) as error:
-        what = " ".join(str(error).split())[:200]
-        raise DataError(f"the map is not a table of numbers: {what}") from error
+        raise DataError(f"the map is not a table of numbers: {flat(error)[:200]}") from error
     places = places[:, None] if places.ndim == 1 else places
     if len(places) != n:
-        raise DataError(
-            f"there are {n} rows and {len(places)} places in the map; give one place for each row, "
-            "in the same order."
-        )
+        raise DataError(f"there are {n} rows and {len(places)} places; give one for each row.")
     bad = np.flatnonzero(~np.isfinite(places).all(axis=1))
     if bad.size:
         raise DataError(
@@ -410,17 +383,14 @@ def _checked_map(Z: ArrayLike, n: int) -> Array:
             + Remedy("use X[ok] and Z[ok].", shell="leave these rows out of both files.")
         )
     if (places == places[0]).all():
-        raise DataError(
-            f"all {n} rows are at one place in the map, {places[0].tolist()}; give a map that "
-            "tells rows apart."
-        )
+        same = f"all {n} rows are at one place in the map, {places[0].tolist()}"
+        raise DataError(f"{same}; give a map that tells rows apart.")
     return np.array(places)
 
 
 def _check_room(m: int, d: int) -> None:
     """Sparse rows may have very many columns, and the way back has a number for each."""
-    needed = 8 * m * d
-    if needed > available_bytes() // 2:
+    if (needed := 8 * m * d) > available_bytes() // 2:
         raise DataError(
             f"the way back to {d:,} columns from {m:,} places would take {needed >> 20:,} MB; use "
             "fewer columns, such as those of TruncatedSVD, or fewer n_landmarks."

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._base.config import with_parameters
-from mercer._base.numbers import counted
+from mercer._base.numbers import check_rate, counted
 from mercer._base.small_table import SmallTable
 from mercer._base.types import Array, RowsLike
-from mercer.estimators.base import Capabilities, Estimator
+from mercer.estimators.base import Capabilities, Estimator, take_over
 from mercer.estimators.door import verb
 from mercer.exceptions import DataError, UnavailableError
 from mercer.model import model_of, names_of
@@ -82,25 +82,20 @@ class Monitor(Estimator):
     """
 
     capabilities = Capabilities(sparse=True, objects=True)
-    _saved: ClassVar[tuple[str, ...]] = (
-        *("state_", "statistics_", "detector_", "alarm_at_", "n_features_in_"),
-    )
+    _saved = ("state_", "statistics_", "detector_", "alarm_at_", "n_features_in_")
 
     level: float = 0.01
     random_state: int = 0
 
     def _watch(self, detector: Any, points: Points | None) -> Self:
-        if not 0 < self.level < 1:
-            raise DataError(f"level={self.level!r}: give a chance between 0 and 1, such as 0.01.")
+        check_rate("level", self.level, 0.01)
         if points is not None and model_of(detector).was_fitted_to(points, points.rows):
             raise DataError(
-                f"these {len(points)} rows are those that the model was fitted to, and less new to "
-                "it than those of a stream: there would be false alarms. Give other normal rows, "
-                "or none."
+                f"these {len(points)} rows are those that the model was fitted to: there would be "
+                "false alarms. Give other normal rows, or none."
             )
+        take_over(self, detector, "n_features_in_")  # objects have none
         self.detector_ = detector
-        if "n_features_in_" in vars(detector):  # objects have none
-            self.n_features_in_ = detector.n_features_in_
         self.statistics_ = Statistics.of(detector.score_)
         count = len(self.statistics_.names())
         values = np.empty((0, count)) if points is None else self.statistics_(points)
@@ -119,10 +114,9 @@ class Monitor(Estimator):
         self.state_, p, capitals = self.state_.play(self.statistics_(X))
         evidence = capitals.max(axis=1) - np.log(p.shape[1])
         above = evidence >= np.log(1 / self.level)
+        alarm = np.logical_or.accumulate(above) | (self.alarm_at_ is not None)
         if self.alarm_at_ is None and above.any():
             self.alarm_at_ = start + int(above.argmax())
-        rows = start + np.arange(len(p))
-        alarm = rows >= (np.inf if self.alarm_at_ is None else self.alarm_at_)
         return Watched(p[:, 0], evidence, alarm)
 
     @property
@@ -183,11 +177,11 @@ class Monitor(Estimator):
         if self.alarm_at_ is not None:
             alarm = f"at row {self.alarm_at_:,}: {self.statistic_}, since row {self.since_:,}"
         known = state.ordered.shape[1] + state.recent.shape[1]
-        evidence = next(iter(self.evidence_.values()))
-        lines = {
-            "rows": f"{state.rows:,}, compared with {known:,} before",
-            "watched": counted(len(state.capital), "statistic"),
-            "log martingale": f"{evidence:.2f}; alarm from {np.log(1 / self.level):.2f} on",
-            "alarm": alarm,
-        }
-        return SmallTable("", list(lines.items()))
+        evidence = self.evidence_[self.statistic_]
+        lines = [
+            ("rows", f"{state.rows:,}, compared with {known:,} before"),
+            ("watched", counted(len(state.capital), "statistic")),
+            ("log martingale", f"{evidence:.2f}; alarm from {np.log(1 / self.level):.2f} on"),
+            ("alarm", alarm),
+        ]
+        return SmallTable("", lines)

@@ -12,16 +12,16 @@ from sklearn.utils.validation import check_is_fitted
 from mercer import novelty
 from mercer._base.config import Config, with_parameters
 from mercer._base.machine import available_bytes
-from mercer._base.numbers import fixed_rng
-from mercer._base.sklearn import OutlierMixin, Tags
+from mercer._base.numbers import check_rate, fixed_rng
+from mercer._base.sklearn import OutlierMixin
 from mercer._base.types import Array, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_rows, load
 from mercer.estimators.base import Capabilities, Estimator, parts_in
-from mercer.estimators.door import require_open, takes_sparse, verb
+from mercer.estimators.door import require_open, verb
 from mercer.estimators.learning import learn, plan_of
 from mercer.estimators.monitor import Monitor
-from mercer.estimators.subspace import OF_MODEL, SubspaceEstimator
-from mercer.exceptions import DataError, MercerWarning, Remedy, warn
+from mercer.estimators.subspace import OF_MODEL, TO_CONTRIBUTE, SubspaceEstimator, loading
+from mercer.exceptions import DataError, Remedy, warn
 from mercer.kernels import Gaussian, Kernel, as_kernel
 from mercer.landmarks import Given, random_pivots
 from mercer.model import ComponentRule, Model, as_rule, model_of
@@ -160,13 +160,12 @@ class KernelNovelty(OutlierMixin, Estimator):
             points = as_points(load(points))
         rng = self._rng()
         learn = self._learner(points, kernel, rng)
+        threshold = None
         if self.contamination is None:
-            strategy, threshold = self._strategy(len(points)), None
-            calibrated = strategy.calibrate(learn, points.rows, rng)
+            calibrated = self._strategy(len(points)).calibrate(learn, points.rows, rng)
         else:
             learn, calibrated, threshold = self._among_outliers(learn, kernel)
         self._keep(learn.model, calibrated.score, calibrated.held_out, threshold)
-        self._warn_if_blind()
         order = np.argsort(calibrated.rows)
         self.calibration_rows_ = calibrated.rows[order]
         self.calibration_p_values_ = leave_one_out_p_values(calibrated.held_out[order])
@@ -206,27 +205,22 @@ class KernelNovelty(OutlierMixin, Estimator):
         detector._check_parameters(kernel)
         points = check_rows(detector, X, kernel, reset=True)
         learnt = model_of(model)
-        variance = learnt.explained_variance
-        if variance is None:
-            if measure != "reconstruction":
-                raise DataError(
-                    f"measure={measure!r} needs the model's explained_variance_, which "
-                    f"{type(model).__name__} does not have; use measure='reconstruction'."
-                )
-            variance = np.ones(model.subspace_.n_components)
-        if learnt.was_fitted_to(X, points.rows):
+        if learnt.explained_variance is None and measure != "reconstruction":
             raise DataError(
-                f"these {len(points)} rows are those that the model was fitted to; they are less "
-                "new to it than others, and a threshold from them would give more false alarms "
-                "than asked for. Give normal rows that it has not seen, or fit "
-                + Remedy(
-                    "KernelNovelty to all of them.",
-                    shell="all of them with 'mercer fit DATA --model novelty'.",
-                )
+                f"measure={measure!r} needs the model's explained_variance_, which "
+                f"{type(model).__name__} does not have; use measure='reconstruction'."
             )
-        bound = novelty_score(measure, model.subspace_, variance)
-        detector._keep(learnt, bound, bound(points.cast(model.subspace_.coef.dtype)))
-        detector._warn_if_blind()
+        if learnt.was_fitted_to(X, points.rows):
+            shell = "all of them with 'mercer fit DATA --model novelty'."
+            raise DataError(
+                f"these {len(points)} rows are those that the model was fitted to: a threshold "
+                "from them would give more false alarms than asked for. Give normal rows that it "
+                "has not seen, or fit " + Remedy("KernelNovelty to all of them.", shell=shell)
+            )
+        subspace, variance = learnt.subspace, learnt.explained_variance
+        variance = np.ones(subspace.n_components) if variance is None else variance
+        bound = novelty_score(measure, subspace, variance)
+        detector._keep(learnt, bound, bound(points.cast(subspace.coef.dtype)))
         return detector
 
     @verb("rows", "numbers")
@@ -241,7 +235,10 @@ class KernelNovelty(OutlierMixin, Estimator):
         Infinite where there are too few calibration rows for the rate, so that nothing is an
         outlier; ``score_samples`` still ranks the rows.
         """
-        return self._decide(X)
+        scores = -self.score_(X)
+        if np.isinf(self.offset_):  # a score that overflows must not meet it: inf - inf
+            return np.full_like(scores, -self.offset_)
+        return scores - self.offset_
 
     @verb("rows", "numbers")
     def predict(self, X: RowsLike) -> Array:
@@ -249,7 +246,7 @@ class KernelNovelty(OutlierMixin, Estimator):
 
         With ``contamination``, outliers are rows whose score exceeds the threshold that it sets.
         """
-        return np.where(self._decide(X) < 0, -1, 1)
+        return np.where(self.score_(X) > -self.offset_, -1, 1)
 
     @verb("rows", "numbers")
     def p_values(self, X: RowsLike) -> Array:
@@ -260,12 +257,7 @@ class KernelNovelty(OutlierMixin, Estimator):
         """
         return self.conformal_.p_values(self.score_(X))
 
-    @verb(
-        "rows",
-        "rows",
-        needs="coordinates",
-        instead="there are no variables that could contribute; use a kernel of vectors",
-    )
+    @verb("rows", "rows", needs="coordinates", instead=TO_CONTRIBUTE)
     def contributions(self, X: RowsLike) -> Any:
         """The part of each variable in the score of each row, (n, d); sparse for sparse rows.
 
@@ -301,12 +293,6 @@ class KernelNovelty(OutlierMixin, Estimator):
         """
         return Monitor(level, random_state)._watch(self, X)
 
-    def _decide(self, points: Points) -> Array:
-        scores = -self.score_(points)
-        if np.isinf(self.offset_):  # a score that overflows must not meet it: inf - inf
-            return np.full_like(scores, -self.offset_)
-        return scores - self.offset_
-
     @property
     def _reads_in_place(self) -> bool:
         """Whether many rows are learnt where they are; few of them are loaded."""
@@ -319,25 +305,28 @@ class KernelNovelty(OutlierMixin, Estimator):
         return aside and not self._plan(kernel or Gaussian(), points).loads
 
     def _strategy(self, n: int) -> novelty.Calibration:
-        promise = self.calibration, self.measure, n, self.false_alarm_rate
-        return novelty.honest_calibration(*promise)
+        rate = self.false_alarm_rate
+        return novelty.honest_calibration(self.calibration, self.measure, n, rate)
 
     def _plan(self, kernel: Kernel, rows: Points) -> Plan:
-        plan = self._learner(rows, kernel, fixed_rng(0)).plan()
-        if len(rows) > MOST_IN_PLACE and not plan.loads:
-            size = len(rows) * rows.width * rows.dtype.itemsize
-            plan = replace(plan, bytes=plan.bytes + size, loads=True)
-        return replace(plan, resumable=False)
+        many = self.solver == "auto" and len(rows) > EXACT_UP_TO
+        problem = Problem(kernel, rows, as_rule(self._rule), fixed_rng(0))
+        plan = plan_of(problem, Landmarks(LANDMARKS) if many else self.solver)
+        loads = len(rows) > MOST_IN_PLACE and not plan.loads
+        return replace(loading(plan, rows) if loads else plan, resumable=False)
+
+    @property
+    def _rule(self) -> Any:
+        contaminated = self.contamination is not None
+        usual = default_rule(self.measure, contaminated=contaminated)
+        return usual if self.n_components is None else self.n_components
 
     def _learner(
         self, points: Points, kernel: Kernel | None, rng: np.random.Generator
     ) -> NoveltyLearner:
-        rule, contaminated = self.n_components, self.contamination is not None
-        if rule is None:
-            rule = default_rule(self.measure, contaminated=contaminated)
-        if contaminated and kernel is None:
+        if self.contamination is not None and kernel is None:
             kernel = Gaussian()
-        return NoveltyLearner(points, kernel, rule, self.measure, self.solver, rng)
+        return NoveltyLearner(points, kernel, self._rule, self.measure, self.solver, rng)
 
     def _among_outliers(
         self, learn: NoveltyLearner, kernel: Kernel | None
@@ -367,51 +356,33 @@ class KernelNovelty(OutlierMixin, Estimator):
     ) -> None:
         self._set_model(model)
         self.score_ = score
-        eps = np.finfo(score.subspace.coef.dtype).eps
+        dtype, rate = score.subspace.coef.dtype, self.false_alarm_rate
+        rounding = 64 * float(np.finfo(dtype).eps)
         # In the precision of new scores, or rounding could part predict and p_values.
-        held_out = held_out.astype(score.subspace.coef.dtype, copy=False)
-        self.conformal_ = novelty.Conformal.of(held_out, slack=64 * eps * np.abs(held_out).max())
+        held_out = held_out.astype(dtype, copy=False)
+        self.conformal_ = novelty.Conformal.of(held_out, slack=rounding * np.abs(held_out).max())
         if threshold is not None:
-            self.offset_ = -threshold * (1 + 64 * float(eps))
+            self.offset_ = -threshold * (1 + rounding)
             return
-        self.offset_ = -self.conformal_.threshold(self.false_alarm_rate)
+        self.offset_ = -self.conformal_.threshold(rate)
         if np.isinf(self.offset_):
+            more = " (calibration='cross' has the most of them), or ask for "
             warn(
-                f"{len(held_out)} calibration rows cannot promise a false-alarm rate of "
-                f"{self.false_alarm_rate:g}: predict will call no row an outlier. Give at least "
-                f"{rows_needed(self.false_alarm_rate)} of them"
-                + Remedy(
-                    " (calibration='split' takes a quarter of the rows, 'cross' all of them, for "
-                    "measure='reconstruction'), or ask for ",
-                    shell=", or ask for --false-alarm-rate ",
-                )
-                + f"{self.conformal_.finest_rate:.3g} or more.",
-                MercerWarning,
+                f"{len(held_out)} calibration rows cannot promise a false-alarm rate of {rate:g}: "
+                f"predict will call no row an outlier. Give at least {rows_needed(rate)} of them"
+                + Remedy(more, shell=", or ask for --false-alarm-rate ")
+                + f"{self.conformal_.finest_rate:.3g} or more."
             )
-
-    @property
-    def _is_blind(self) -> bool:
-        """Whether not even a row far from all others would be called new."""
-        known = self.contamination is None and np.isfinite(self.offset_)
-        return bool(known and self.score_.reach <= -self.offset_)
-
-    def _warn_if_blind(self) -> None:
-        if self._is_blind:
+        elif score.reach <= -self.offset_:  # not even a row far from all others is new
             warn(
-                f"at a false-alarm rate of {self.false_alarm_rate:g}, predict will call no row an "
-                f"outlier: so many normal rows are farther from all others than {self.kernel_!r} "
-                "reaches. Give a wider kernel"
-                + Remedy(", such as kernel='gaussian',", shell=", such as --gamma median,")
-                + " or more rows.",
-                MercerWarning,
+                f"at a false-alarm rate of {rate:g}, predict will call no row an outlier: so many "
+                f"normal rows are farther from all others than {self.kernel_!r} reaches. Give more "
+                "rows, or a wider kernel"
+                + Remedy(", such as kernel='gaussian'.", shell=", such as --gamma median.")
             )
 
     def _check_parameters(self, kernel: Kernel) -> None:
-        if not 0 < self.false_alarm_rate < 1:
-            raise DataError(
-                f"false_alarm_rate={self.false_alarm_rate} must lie between 0 and 1; "
-                "with 0.05, one in twenty normal rows is called new."
-            )
+        check_rate("false_alarm_rate", self.false_alarm_rate, 0.05)
         check_share(self.contamination)
         require_open(kernel, "novelty")
 
@@ -421,11 +392,6 @@ class KernelNovelty(OutlierMixin, Estimator):
         super()._restore(state)
         if isinstance(score := state.get("score_"), NoveltyScore):
             self._set_model(Model.known(**parts | {"subspace": score.subspace}))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = takes_sparse(self)
-        return tags
 
 
 #: Up to this many rows ``solver="auto"`` is exact; beyond, components are found on landmarks.
@@ -462,10 +428,14 @@ class NoveltyLearner:
     def __call__(self, rows: Array, like: NoveltyScore | None = None) -> NoveltyScore:
         """Fit the rows with these numbers; with the choices of ``like``, if given."""
         X = self.points.left(rows)
-        if like is None:
-            rule, kernel = self.n_components, self._kernel_for(X).resolve(X.rows)
-        else:
+        rule, kernel = self.n_components, self.kernel
+        if like is not None:
             rule, kernel = like.subspace.n_components, like.subspace.kernel
+        elif kernel is None:
+            # T² of a narrow kernel tells how close a row is to others, and not how far.
+            near = self.measure == "reconstruction"
+            kernel = novelty.neighbour_kernel(X) if near else Gaussian()
+        kernel = kernel.resolve(X.rows)
         problem = Problem(kernel, X, as_rule(rule), self.rng)
         plan = plan_of(problem, self._choose(kernel, X))
         learnt, self._solver = learn(problem, plan), plan.solver
@@ -473,35 +443,21 @@ class NoveltyLearner:
             self.model = learnt
         return novelty_score(self.measure, learnt.subspace, learnt.explained_variance)
 
-    def plan(self) -> Plan:
-        """What the fit of all rows is going to do; looks at their number only."""
-        n, solver = len(self.points), self.solver
-        if solver == "auto" and n > EXACT_UP_TO:
-            solver = Landmarks(min(n, LANDMARKS))
-        assert self.kernel is not None
-        problem = Problem(self.kernel, self.points, as_rule(self.n_components), self.rng)
-        return plan_of(problem, solver)
-
     def held_out(self, score: NoveltyScore, fold_of: Array) -> Array | None:
         """Each row's score under the model of the other folds, if the fit of all rows helps."""
         solver, n = self._solver, len(self.points)
+        known_to = None
         if self._landmarks is not None:
             known_to = fold_of[self._landmarks]
-            return novelty.landmark_folds(score, self.measure, self.points, known_to, fold_of)
-        if isinstance(solver, Landmarks) and isinstance(as_landmark_rule(solver.select), Given):
+        elif isinstance(solver, Landmarks) and isinstance(as_landmark_rule(solver.select), Given):
             # The user's own points: no fold brings them with it.
-            nobody = np.full(score.subspace.n_support, -1)
-            return novelty.landmark_folds(score, self.measure, self.points, nobody, fold_of)
+            known_to = np.full(score.subspace.n_support, -1)
+        if known_to is not None:
+            return novelty.landmark_folds(score, self.measure, self.points, known_to, fold_of)
         # Davidson is near-exact only, and each fold anew takes it no longer.
         if not isinstance(solver, Dense | Lanczos) or 5 * 8 * n * n > available_bytes() // 2:
             return None
         return novelty.gram_folds(score, self.measure, solver, fold_of, self.rng)
-
-    def _kernel_for(self, X: Points) -> Kernel:
-        if self.kernel is not None:
-            return self.kernel
-        # T² of a narrow kernel tells how close a row is to others, and not how far.
-        return novelty.neighbour_kernel(X) if self.measure == "reconstruction" else Gaussian()
 
     def _choose(self, kernel: Kernel, X: Points) -> Solver:
         """The solver; ``"auto"`` takes rows as landmarks where there are many."""

@@ -79,10 +79,9 @@ class _Machine(Estimator):
         generators.check_parts(self)
         lam = check_positive("lam", self.lam)
         rows: Array = points.rows
+        Y = Y.astype(rows.dtype)
         self.kernel_ = as_kernel(self.kernel).resolve(rows)
-        self.machine_ = generative.fit_least_squares(
-            self.kernel_, rows, Y.astype(rows.dtype), lam=lam, eta=self.eta
-        )
+        self.machine_ = generative.fit_least_squares(self.kernel_, rows, Y, lam=lam, eta=self.eta)
 
     def _rows(self, X: RowsLike, stream: bool = False) -> Points:  # noqa: ARG002  held in memory
         check_is_fitted(self, "machine_")
@@ -180,9 +179,8 @@ class RKMClassifier(sklearn.ClassifierMixin, _Machine):
         check_classification_targets(y)
         self.classes_, self.labels_ = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise DataError(
-                f"y has only one class, {self.classes_[0]!r}; give rows of at least 2 classes."
-            )
+            only = f"y has only one class, {self.classes_[0]!r}"
+            raise DataError(f"{only}; give rows of at least 2 classes.")
         Y = np.where(np.arange(len(self.classes_)) == self.labels_[:, None], 1.0, -1.0)
         self._solve(rows, Y)
         return self
@@ -196,11 +194,10 @@ class RKMClassifier(sklearn.ClassifierMixin, _Machine):
     @verb("rows", "numbers")
     def predict(self, X: RowsLike) -> Array:
         """The class of the largest decision value."""
-        scores = self.machine_.predict(X)
-        return np.asarray(self.classes_[scores.argmax(axis=1)])
+        return np.asarray(self.classes_[self.machine_.predict(X).argmax(axis=1)])
 
 
-class RKMRegressor(sklearn.RegressorMixin, _Machine):
+class RKMRegressor(sklearn.MultiOutputMixin, sklearn.RegressorMixin, _Machine):
     r"""Least-squares regression by hidden units (experimental).
 
     The Restricted Kernel Machine form of least-squares support vector regression (Suykens 2017),
@@ -247,11 +244,6 @@ class RKMRegressor(sklearn.RegressorMixin, _Machine):
         targets = self.machine_.predict(X)
         return np.asarray(targets[:, 0]) if not self.n_targets_ else targets
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
-
 
 def _check_pair(
     estimator: _Machine, X: RowsLike, y: Targets, many: bool = False
@@ -261,13 +253,11 @@ def _check_pair(
     if not kernel.takes_vectors:
         raise DataError(f"{kernel!r}: machines need rows with coordinates; use a vector kernel.")
     if y is None:
-        raise DataError(
-            f"{type(estimator).__name__} requires y to be passed, but the target y is None."
-        )
+        name = type(estimator).__name__
+        raise DataError(f"{name} requires y to be passed, but the target y is None.")
     rows = check_rows(estimator, X, kernel, reset=True)
-    y = np.asarray(y)
+    y = np.asarray(y, dtype=np.float64 if many else None)
     y = y if many and y.ndim == 2 else column_or_1d(y, warn=True)
-    y = y.astype(np.float64) if many else y
     check_consistent_length(rows, y)
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise DataError("Input y contains NaN or infinity; remove such rows.")
@@ -355,10 +345,8 @@ class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         """
         generators.check_parts(self)
         kernel, rng = as_kernel(self.kernel), self._rng()
-        if np.ndim(self.layers) != 1:
-            raise DataError(f"layers={self.layers!r}: give a sequence of whole numbers.")
-        if not len(self.layers):
-            raise DataError("layers is empty; give the components of at least one layer.")
+        if np.ndim(self.layers) != 1 or not len(self.layers):
+            raise DataError(f"layers={self.layers!r}: give the components of at least one layer.")
         require_vectors(kernel, "a second layer", "use a vector kernel, or GenerativeKernelPCA")
         points = check_rows(self, X, kernel, reset=True)
         machines = []

@@ -12,7 +12,7 @@ from mercer._base.config import with_parameters
 from mercer._base.machine import blas_limited
 from mercer._base.types import Array, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_rows
-from mercer.estimators.base import Capabilities
+from mercer.estimators.base import OF_COLUMNS, Capabilities, take_over
 from mercer.estimators.door import verb
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.subspace import SubspaceEstimator
@@ -211,9 +211,8 @@ class SparseKernelPCA(SubspaceEstimator):
         if noise is not None:
             numbers.check_positive("noise", noise, instead=" (σ, not σ²), or None")
         if m is not None and noise is not None and not isinstance(solver, Centres):
-            raise DataError(
-                f"n_kernels={m} and noise={noise:g} answer the same question; give one of them."
-            )
+            both = f"n_kernels={m} and noise={noise:g}"
+            raise DataError(f"{both} answer the same question; give one of them.")
 
     def _announce(self, chosen: Selection, values: Array, rows: KernelRows) -> None:
         """Warnings about what was found; ``values`` are the variances of the data in the span."""
@@ -326,26 +325,20 @@ def compress(
         return _compressed(model_of(model), small, cosines, report, started), chosen, fits
 
     best, chosen, fits = max(map(kept, ways), key=lambda way: way[0].eigenvalues.sum())
-    _warn_if_fewer(big, len(chosen))
+    if big.n_components > (m := len(chosen)):  # they express no more directions than they are
+        few = f"{m} kernels span only {m} of the {big.n_components} components; kept {m}."
+        warn(f"{few} Ask for more kernels to keep all.", RankWarning)
     result = SparseKernelPCA(
-        n_kernels=len(chosen),
+        m,
         n_components=best.subspace.n_components,
         kernel=model.kernel_,
         solver=solver,
         preimage=model.preimage,
     )
     result._keep(chosen, fits)
-    seen = {"n_features_in_", "feature_names_in_", "_data_fingerprint"} & set(vars(model))
-    vars(result).update({name: vars(model)[name] for name in seen})
+    take_over(result, model, *OF_COLUMNS, "_data_fingerprint")
     result._set_model(best)
     return result
-
-
-def _warn_if_fewer(big: Subspace, m: int) -> None:
-    """Kernels express no more directions than there are kernels."""
-    if big.n_components > m:
-        few = f"{m} kernels span only {m} of the {big.n_components} components; kept {m}."
-        warn(f"{few} Ask for more kernels to keep all.", RankWarning)
 
 
 def _compressed(

@@ -14,14 +14,14 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from mercer import exceptions, selection
-from mercer._base.numbers import check_count, fixed_rng, make_rng
+from mercer._base.numbers import check_choice, check_count, fixed_rng, make_rng
 from mercer._base.sklearn import ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
 from mercer._base.types import Array, ArrayLike, RowsLike, Seed, Targets
 from mercer.estimators import base
 from mercer.estimators import relevance as measuring
 from mercer.estimators._validation import check_rows
 from mercer.estimators.base import Estimator, learnt
-from mercer.estimators.door import next_kernel, verb
+from mercer.estimators.door import verb
 from mercer.estimators.learning import relearn
 from mercer.exceptions import DataError, Remedy, warn
 from mercer.io import Table, write_table
@@ -47,8 +47,10 @@ FAR = 1e-6
 #: A model that ``tune`` has chosen is fitted on landmarks where more seconds are estimated: noise
 #: has hundreds of components, and a near-exact fit of many rows tells them all apart.
 PATIENCE = 30.0
-#: What lacks coordinates has no values to fill in.
+#: What lacks coordinates has neither values to fill in, nor variables.
 TO_FILL = "to fill in values, use a kernel of vectors"
+TO_CHOOSE = "choose n_components by ParallelAnalysis or a share of the variance"
+TO_CONTRIBUTE = "no variables could contribute; use a kernel of vectors"
 
 
 @verb("data", needs="a plan")
@@ -76,12 +78,16 @@ def plan(self: Any, X: RowsLike) -> Plan:
     kernel = as_kernel("gaussian" if self.kernel is None else self.kernel)
     holes = get_tags(self).input_tags.allow_nan
     rows = check_rows(clone(self), X, kernel, reset=True, stream=True, allow_nan=holes)
-    if self._reads_in_place or rows.is_here:
-        planned: Plan = self._plan(kernel, rows)
-        return planned if self._reads_in_place else replace(planned, resumable=False)
-    planned = self._plan(kernel, stand_in(rows))
+    loads = not (self._reads_in_place or rows.is_here)
+    planned: Plan = self._plan(kernel, stand_in(rows) if loads else rows)
+    planned = loading(planned, rows) if loads else planned
+    return planned if self._reads_in_place else replace(planned, resumable=False)
+
+
+def loading(plan: Plan, rows: Points) -> Plan:
+    """The plan for rows that are loaded first."""
     size = len(rows) * rows.width * rows.dtype.itemsize
-    return replace(planned, bytes=planned.bytes + size, loads=True, resumable=False)
+    return replace(plan, bytes=plan.bytes + size, loads=True)
 
 
 @verb("model")
@@ -118,10 +124,7 @@ def to_html(
 
 
 #: What a file holds of a Model, and of the columns that it was learnt from.
-OF_MODEL = (
-    *("subspace_", "kernel_", *(f"{part}_" for part in PARTS if part != "subspace")),
-    *base.OF_COLUMNS,
-)
+OF_MODEL = ("subspace_", "kernel_", *(f"{part}_" for part in PARTS[1:]), *base.OF_COLUMNS)
 
 
 class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
@@ -134,9 +137,7 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
     kernel_ = property(lambda self: self.subspace_.kernel, doc="The kernel, rules made numbers.")
     eigenvalues_ = learnt("eigenvalues", "Of the centred Gram matrix, decreasing, (q,).")
     explained_variance_ = learnt("explained_variance", "Variances in feature space, (q,).")
-    explained_variance_ratio_ = learnt(
-        "explained_variance_ratio", "Shares of the true total variance, (q,)."
-    )
+    explained_variance_ratio_ = learnt("explained_variance_ratio", "Shares of the total, (q,).")
     residuals_ = learnt("residuals", "``|K v - λ v|`` of each eigenpair, (q,).")
     report_ = learnt("report", "How the fit went.")
 
@@ -288,7 +289,7 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
     @verb("rows", "rows")
     def reconstruct(self, X: RowsLike) -> Any:
         """What the scores alone keep of the rows: ``inverse_transform(transform(X))``."""
-        return self._points(self._projected(X, False)[1])
+        return self._points(model_of(self).subspace.scores(X))
 
     @verb("rows", needs="coordinates", instead="score reconstruction_error(X) instead")
     def score(self, X: RowsLike, y: Targets = None) -> float:  # noqa: ARG002
@@ -312,12 +313,7 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         cleaned = as_points(self._solver().solve(self._shrunk(Z), start).points)
         return -float(cleaned.squared_differences(points).mean(dtype=np.float64))
 
-    @verb(
-        "data",
-        "self",
-        needs=("its own kernel", "coordinates"),
-        instead="choose n_components by ParallelAnalysis or a share of the variance",
-    )
+    @verb("data", "self", needs=("its own kernel", "coordinates"), instead=TO_CHOOSE)
     def tune(
         self: Any,
         X: RowsLike,
@@ -379,20 +375,14 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         >>> model.risk_.error < model.risk_.linear < model.risk_.noise
         True
         """
-        kernel = as_kernel(self.kernel)
-        points = check_rows(self, X, kernel, reset=True)
-        if rows == "auto":
-            rows = "clean" if callable(noise) or points.is_sparse else "noisy"
-        if rows == "noisy":
-            vectors = points.vectors("tuning on noisy rows")
-            choice: selection.Choice = selection.choose_by_risk(self, vectors, noise)
-        elif rows == "clean":
-            if not points.is_sparse:
-                points.vectors("tuning for noise")
-            choice = selection.choose_by_noise(self, points.rows, noise, match_noise=match_noise)
+        check_choice("rows", rows, ("auto", "noisy", "clean"))
+        points = check_rows(self, X, as_kernel(self.kernel), reset=True)
+        clean = rows == "clean" or (rows == "auto" and (callable(noise) or points.is_sparse))
+        data = points.rows if clean and points.is_sparse else points.vectors(f"tuning by {rows=}")
+        if clean:
+            choice: Any = selection.choose_by_noise(self, data, noise, match_noise=match_noise)
         else:
-            raise DataError(f"rows={rows!r}; give 'auto', 'noisy' or 'clean'.")
-        if isinstance(choice, selection.NoisyChoice):
+            choice = selection.choose_by_risk(self, data, noise)
             self.set_params(preimage=choice.preimage)
             if choice.risk.trouble:
                 warn(choice.risk.trouble, exceptions.DenoisingWarning)
@@ -423,11 +413,7 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         images = self.preimage_.init(directions).solve(Z, start).points
         return np.asarray(as_points(images).to_dense()).reshape(2, q, -1)
 
-    @verb(
-        "model",
-        needs="coordinates",
-        instead="without them there is no canonical basis; use a kernel of vectors",
-    )
+    @verb("model", needs="coordinates", instead="no canonical basis; use a kernel of vectors")
     def component_images(self) -> Array:
         """Projections of the canonical basis vectors: ``w_k · phi(e_j)`` (Figure 2, last row).
 
@@ -478,13 +464,11 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         """
         filled = self._fill(X)
         if not filled.converged.all():
+            shell = "fit with fewer --components or a larger --width."
             warn(
                 f"{(~filled.converged).sum()} of {len(filled)} rows were still moving after "
                 f"{filled.iterations.max()} rounds of imputation; "
-                + Remedy(
-                    "see imputations(X).converged, or use fewer components or a wider kernel.",
-                    shell="fit with fewer --components or a larger --width.",
-                ),
+                + Remedy("use fewer components or a wider kernel.", shell=shell),
                 exceptions.ConvergenceWarning,
             )
         return np.asarray(filled.points)
@@ -537,10 +521,10 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         n_draws = check_count("n_draws", n_draws)
         rng, filling = make_rng(random_state), self._filling()
         if filling.gaussian is None:
+            points = f"{self.subspace_.n_support} support points with {X.shape[1]} columns"
             raise DataError(
-                f"{self.subspace_.n_support} support points with {X.shape[1]} columns do not "
-                f"show how certain a value is; that takes {FEWEST_ROWS} points and at most "
-                f"{MOST_COLUMNS} columns. impute(X) gives single values."
+                f"{points} do not show how certain a value is; that takes {FEWEST_ROWS} points and "
+                f"at most {MOST_COLUMNS} columns. impute(X) gives single values."
             )
         centre = np.asarray(self._fill(X).points)
         return np.stack([centre + filling.deviations(X, rng) for _ in range(n_draws)])
@@ -573,14 +557,10 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         """Pre-images of scores; says which did not converge."""
         images = self._solver().solve(Z, start)
         if missed := images.missed:  # what was stopped on purpose is not news
-            words: str = Remedy("")
+            words: str = f"{sum(missed.values())} of {len(Z)} pre-images did not converge: "
             for status, n in missed.items():
-                words += ("; " if words else "") + f"{n} {status}: " + status.remedy
-            warn(
-                f"{sum(missed.values())} of {len(Z)} pre-images did not converge (" + words + "); "
-                "see preimages(X).status.",
-                exceptions.ConvergenceWarning,
-            )
+                words += f"{n} {status}: " + status.remedy + "; "
+            warn(words + "see preimages(X).status.", exceptions.ConvergenceWarning)
         return images.points
 
     def _solver(self) -> BoundPreImage:
@@ -590,9 +570,9 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         """Rows with their missing values filled in, by what the model has learnt."""
         learnt = model_of(self)
         if not np.isnan(rows).any():
-            done = np.zeros(len(rows), dtype=int)
-            filled = PreImages.direct(rows)
-            return replace(filled, iterations=done, objective=learnt.subspace.residual(rows))
+            none = np.zeros(len(rows), dtype=int)
+            errors = learnt.subspace.residual(rows)
+            return replace(PreImages.direct(rows), iterations=none, objective=errors)
         variances = np.asarray(learnt.explained_variance)
         return self._filling().fill(learnt.subspace, variances, rows, self.preimage_)
 
@@ -607,10 +587,7 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         return self._cached("filling", subspace, base.parameters_of(solver), choose)
 
     def __sklearn_tags__(self) -> Tags:
-        tags, kernel, can = super().__sklearn_tags__(), next_kernel(self), type(self).capabilities
-        tags.input_tags.pairwise = kernel is not None and kernel.is_pairwise
-        tags.input_tags.sparse = can.sparse and (kernel is None or kernel.takes_sparse)
-        tags.input_tags.allow_nan = can.missing
+        tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -620,15 +597,12 @@ def _warn_if_all_is_kept(model: Estimator) -> None:
     if getattr(model, "n_components", 0) is not None:
         return
     shares = model_of(model).explained_variance_ratio
-    kept = float(np.sum(shares, dtype=np.float64))
-    if kept >= ALL:
+    if (kept := float(np.sum(shares, dtype=np.float64))) >= ALL:
+        shell = "'mercer tune DATA', or fit with --components N."
         warn(
             f"the model keeps all {len(shares)} components ({kept:.1%} of the variance), and "
             "with them most of the noise; choose their number by "
-            + Remedy(
-                "tune(X, noise=...), or give n_components.",
-                shell="'mercer tune DATA', or fit with --components N.",
-            ),
+            + Remedy("tune(X, noise=...), or give n_components.", shell=shell),
             exceptions.DenoisingWarning,
         )
 
@@ -643,6 +617,5 @@ def _warn_of_far_rows(model: Estimator, Z: Array) -> None:
     if far:
         warn(
             f"{far} of {len(Z)} rows are so far from those of the fit that the kernel is zero "
-            "there; they all return to one and the same point. Are they in the same units?",
-            exceptions.MercerWarning,
+            "there; they all return to one and the same point. Are they in the same units?"
         )

@@ -11,12 +11,12 @@ from mercer._base.config import with_parameters
 from mercer._base.numbers import check_count, seeded_copy
 from mercer._base.types import Array, Estimator, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_missing, check_rows
-from mercer.estimators.base import Capabilities
+from mercer.estimators.base import Capabilities, take_over
 from mercer.estimators.door import require_open, verb
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.learning import owned
 from mercer.estimators.subspace import SubspaceEstimator
-from mercer.exceptions import ConvergenceWarning, MercerWarning, Remedy, warn
+from mercer.exceptions import ConvergenceWarning, Remedy, warn
 from mercer.kernels import as_kernel
 from mercer.model import Subspace, model_of
 from mercer.model.rank import usual_rule
@@ -33,15 +33,12 @@ def _wrapped(estimator: Estimator) -> Any:
         return KernelPCA(usual_rule(), solver=Auto(seconds=30))
     able = hasattr(estimator, "fit") and hasattr(estimator, "kernel")
     if not able or isinstance(estimator, type):
-        raise TypeError(
-            f"estimator={estimator!r} is not an estimator; wrap one, for example "
-            f"KernelPCA({estimator if isinstance(estimator, Real) else 10!r})."
-        )
+        usual = f"KernelPCA({estimator if isinstance(estimator, Real) else 10!r})"
+        raise TypeError(f"estimator={estimator!r} is not an estimator; wrap one, such as {usual}.")
     if not hasattr(estimator, "transform"):
-        name = type(estimator).__name__
         raise TypeError(
             f"estimator={estimator!r} has no scores to learn by; wrap KernelPCA(...), or give rows "
-            f"with missing values to TableModel({name}(...)), which fills them in."
+            f"with missing values to TableModel({type(estimator).__name__}(...))."
         )
     return estimator
 
@@ -92,8 +89,7 @@ class WrappingEstimator(SubspaceEstimator):
         copy = seeded_copy(self._template(), seed)  # so that rounds can settle
         if not isinstance(copy, SubspaceEstimator):
             return copy.fit(rows.for_user(), **options)
-        seen = {"n_features_in_", "_data_fingerprint"} & set(vars(self))
-        vars(copy).update({name: vars(self)[name] for name in seen})
+        take_over(copy, self, "n_features_in_", "_data_fingerprint")
         copy._learn(rows, **options)
         return copy
 
@@ -182,34 +178,23 @@ class ReweightedKernelPCA(WrappingEstimator):
         """Fit to rows that have been checked."""
         rng, kernel = self._rng(), as_kernel(self.kernel)
         seed = int(rng.integers(2**31))
+        loss, rounds = as_loss(self.loss), check_count("max_iter", self.max_iter)
 
         def learn(index: Array, weights: Array) -> Any:
             fitted = self._fitted(seed, rows.take(index), sample_weight=weights)
             return model_of(fitted).subspace
 
-        loss, rounds = as_loss(self.loss), check_count("max_iter", self.max_iter)
         outcome = reweight(learn, rows, kernel, loss, rng, folds=self.folds, max_iter=rounds)
+        self.weights_, self.errors_ = outcome.weights, outcome.errors
+        self.changes_, self.n_iter_ = outcome.changes, len(outcome.changes)
         if not outcome.converged:
-            warn(
-                f"weights still changed by {outcome.changes[-1]:.2g} on average after "
-                f"{self.max_iter} rounds; "
-                + Remedy(
-                    "raise max_iter, or use fewer components.", shell="fit with fewer --components."
-                ),
-                ConvergenceWarning,
-            )
+            moved = f"weights still changed by {self.changes_[-1]:.2g} on average after"
+            shell = "fit with fewer --components."
+            remedy = Remedy("raise max_iter, or use fewer components.", shell=shell)
+            warn(f"{moved} {rounds} rounds; " + remedy, ConvergenceWarning)
         if outcome.doubt:
-            warn(
-                f"{outcome.doubt}; if they are data, fit {type(self._template()).__name__} without "
-                "the wrapper, or with sample_weight.",
-                MercerWarning,
-            )
-        self.weights_, self.errors_, self.changes_ = (
-            outcome.weights,
-            outcome.errors,
-            outcome.changes,
-        )
-        self.n_iter_ = len(outcome.changes)
+            plain = f"fit {type(self._template()).__name__} without the wrapper"
+            warn(f"{outcome.doubt}; if they are data, {plain}, or with sample_weight.")
         self._adopt(self._fitted(seed, rows, sample_weight=outcome.weights))
 
 

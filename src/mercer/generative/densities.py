@@ -3,7 +3,6 @@
 import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -13,11 +12,11 @@ from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
 from mercer._base import catalogue
 from mercer._base.config import Config
 from mercer._base.linalg import evenly, square_sums
-from mercer._base.machine import blocks
-from mercer._base.numbers import check_count
+from mercer._base.numbers import check_choice, check_count, check_positive
 from mercer._base.registry import by_name
 from mercer._base.types import Array
 from mercer.exceptions import ConvergenceWarning, DataError, warn
+from mercer.generative.metrics import over_distances
 from mercer.preimage.nearest import mix, neighbors
 
 # The role of a latent density: from the scores of the training rows to scores of new points.
@@ -33,8 +32,8 @@ class FittedDensity(ABC):
     def log_density(self, Z: Array) -> Array:
         """(n,) logarithms of the density at Z, if the draws have one."""
         raise DataError(
-            f"{type(self).__name__}, shape of Z {Z.shape}: these draws lie on pieces of lower "
-            "dimension and have no density; use Normal, Mixture or KDE."
+            f"draws of {type(self).__name__} lie on pieces of fewer than {Z.shape[1]} dimensions "
+            "and have no density; use Normal, Mixture or KDE."
         )
 
 
@@ -73,8 +72,7 @@ class Normal(Density):
     """
 
     def fit(self, Z: Array, rng: np.random.Generator) -> FittedDensity:  # noqa: ARG002
-        if len(Z) < 2:
-            raise DataError(f"a spread cannot be estimated from {len(Z)} row(s); give at least 2.")
+        _check_spread(Z)
         mean = Z.mean(axis=0)
         # Rows of the factor R: draws are mean + g R with g standard normal.
         _, sizes, axes = np.linalg.svd(Z - mean, full_matrices=False)
@@ -94,25 +92,22 @@ class FittedNormal(FittedDensity):
         return np.asarray(self.mean + (g * self.deviations) @ self.axes, dtype=self.mean.dtype)
 
     def log_density(self, Z: Array) -> Array:
-        q = len(self.mean)
-        largest = self.deviations.max(initial=0.0)
-        if len(self.deviations) < q or self.deviations.min() <= 1e-10 * largest:
+        q, deviations = len(self.mean), self.deviations
+        if len(deviations) < q or deviations.min() <= 1e-10 * deviations.max():
             raise DataError(
-                f"the rows span fewer than {q} directions, so that there is no density; "
-                "give more rows, or use fewer components."
+                f"rows that span fewer than {q} directions have no density; use fewer components."
             )
         G = (Z - self.mean) @ self.axes.T / self.deviations
         constant = q * np.log(2 * np.pi) / 2 + np.log(self.deviations).sum()
         return np.asarray(-square_sums(G) / 2 - constant)
 
 
-def _spread(Z: Array) -> Array:
+def _check_spread(Z: Array) -> Array:
     """Standard deviations of the coordinates; 1 for those that are constant."""
     if len(Z) < 2:
         raise DataError(f"a spread cannot be estimated from {len(Z)} row(s); give at least 2.")
     spread = Z.std(axis=0)
-    spread[spread == 0] = 1
-    return np.asarray(spread)
+    return np.where(spread == 0, 1, spread)
 
 
 # A small normal distribution around every training row.
@@ -155,16 +150,12 @@ class KDE(Density):
         self.bandwidth = bandwidth
 
     def fit(self, Z: Array, rng: np.random.Generator) -> FittedDensity:  # noqa: ARG002
-        points, scale = evenly(Z, LARGEST), _spread(Z)
+        points, scale = evenly(Z, LARGEST), _check_spread(Z)
         return FittedKDE(points, scale, self._choose(evenly(points, SAMPLE) / scale))
 
     def _choose(self, Z: Array) -> float:
         if self.bandwidth != "likelihood":
-            if isinstance(self.bandwidth, str) or not 0 < self.bandwidth < np.inf:
-                raise DataError(
-                    f"bandwidth={self.bandwidth!r}: give a positive number, or 'likelihood'."
-                )
-            return float(self.bandwidth)
+            return check_positive("bandwidth", self.bandwidth, ", or 'likelihood'")
         r2 = cdist(Z, Z, "sqeuclidean")
         np.fill_diagonal(r2, np.inf)  # leave one out
         q = Z.shape[1]
@@ -188,13 +179,8 @@ class FittedKDE(FittedDensity):
     def log_density(self, Z: Array) -> Array:
         unit = self.bandwidth * self.scale
         n, q = self.points.shape
-        P = self.points / unit
-        log_sums = np.empty(len(Z))
-        for rows in blocks(len(Z), 256):
-            A = Z[rows] / unit
-            r2 = np.maximum(square_sums(A)[:, None] - 2 * (A @ P.T) + square_sums(P), 0)
-            log_sums[rows] = logsumexp(-r2 / 2, axis=1)
-        return np.asarray(log_sums - np.log(n) - np.log(unit).sum() - q * np.log(2 * np.pi) / 2)
+        sums = over_distances(Z / unit, self.points / unit, lambda r: logsumexp(-r * r / 2, axis=1))
+        return np.asarray(sums - np.log(n) - np.log(unit).sum() - q * np.log(2 * np.pi) / 2)
 
 
 # Draws that stay where the data are: around training rows, in the directions of neighbours.
@@ -301,7 +287,8 @@ class Local(Density):
     def fit(self, Z: Array, rng: np.random.Generator) -> FittedDensity:  # noqa: ARG002
         if isinstance(self.bandwidth, str) or not 0 < self.bandwidth <= 1:
             raise DataError(f"bandwidth={self.bandwidth!r}: give a number above 0 and at most 1.")
-        return FittedLocal(*_neighbourhoods(Z, self.n_neighbors), float(self.bandwidth))
+        points = evenly(Z, LARGEST)
+        return FittedLocal(points, neighbors(points, self.n_neighbors), float(self.bandwidth))
 
 
 class Interpolate(Density):
@@ -336,16 +323,9 @@ class Interpolate(Density):
         self.n_neighbors = n_neighbors
 
     def fit(self, Z: Array, rng: np.random.Generator) -> FittedDensity:  # noqa: ARG002
-        return FittedInterpolate(*_neighbourhoods(Z, self.n_neighbors))
+        points = evenly(Z, LARGEST)
+        return FittedInterpolate(points, neighbors(points, self.n_neighbors))
 
-
-def _neighbourhoods(Z: Array, count: int) -> tuple[Array, Array]:
-    points = evenly(Z, LARGEST)
-    return points, neighbors(points, count)
-
-
-if TYPE_CHECKING:
-    from sklearn.mixture import GaussianMixture
 
 #: Numbers of parts that are tried for ``"bic"``.
 CANDIDATES = (1, 2, 3, 5, 7, 10, 14, 20, 28, 40)
@@ -388,21 +368,30 @@ class Mixture(Density):
         self.covariance = covariance
 
     def fit(self, Z: Array, rng: np.random.Generator) -> FittedDensity:
-        if self.covariance not in ("diag", "full"):
-            raise DataError(f"covariance={self.covariance!r} is not known; give 'diag' or 'full'.")
-        unit = _spread(Z)
+        from sklearn.mixture import GaussianMixture  # imports a third of scikit-learn
+
+        check_choice("covariance", self.covariance, ("diag", "full"))
+        unit = _check_spread(Z)
         # In units of each coordinate's spread, so that the floor of the variances means the same
         # in all of them.
         scaled = np.asarray(Z / unit, dtype=np.float64)
-        models = [self._fit_one(scaled, k, rng) for k in self._counts(len(Z))]
+        look = {"covariance_type": self.covariance, "reg_covar": 1e-4, "max_iter": 200}
+        models = []
+        # Warn once, for the best one.
+        with warnings.catch_warnings(action="ignore", category=SklearnConvergenceWarning):
+            for k in self._counts(len(Z)):
+                seed = int(rng.integers(2**31))
+                models.append(GaussianMixture(k, **look, random_state=seed).fit(scaled))
         best = min(models, key=lambda model: model.bic(scaled))
         if not best.converged_:
-            warn(
-                f"the mixture of {best.n_components} did not converge in {best.n_iter_} steps; "
-                "ask for fewer parts.",
-                ConvergenceWarning,
-            )
-        return _keep(best, unit.astype(np.float64), Z.dtype)
+            unsettled = f"{best.n_components} parts did not converge in {best.n_iter_} steps"
+            warn(f"{unsettled}; ask for fewer parts.", ConvergenceWarning)
+        if self.covariance == "full":
+            factors = np.linalg.cholesky(best.covariances_)
+        else:
+            factors = np.sqrt(best.covariances_)[:, :, None] * np.eye(Z.shape[1])
+        parts = (best.means_ * unit).astype(Z.dtype), (factors * unit[:, None]).astype(Z.dtype)
+        return FittedMixture(best.weights_ / best.weights_.sum(), *parts)
 
     def _counts(self, n: int) -> list[int]:
         if self.n_parts == "bic":
@@ -411,17 +400,6 @@ class Mixture(Density):
         if k > n:
             raise DataError(f"n_parts={k}, but there are {n} rows; ask for at most {n}.")
         return [k]
-
-    def _fit_one(self, Z: Array, k: int, rng: np.random.Generator) -> "GaussianMixture":
-        seed = int(rng.integers(2**31))
-        from sklearn.mixture import GaussianMixture  # imports a third of scikit-learn
-
-        model = GaussianMixture(
-            k, covariance_type=self.covariance, reg_covar=1e-4, max_iter=200, random_state=seed
-        )
-        # Warn once, for the best one.
-        with warnings.catch_warnings(action="ignore", category=SklearnConvergenceWarning):
-            return model.fit(Z)
 
 
 @dataclass(frozen=True)
@@ -446,25 +424,12 @@ class FittedMixture(FittedDensity):
         return drawn.astype(self.means.dtype, copy=False)
 
     def log_density(self, Z: Array) -> Array:
-        q = self.means.shape[1]
-        logs = np.empty((len(Z), self.n_parts))
-        for k, (mean, L) in enumerate(zip(self.means, self.factors, strict=True)):
+        q, logs = self.means.shape[1], []
+        for mean, L in zip(self.means, self.factors, strict=True):
             G = np.linalg.solve(L, (Z - mean).T)
-            logs[:, k] = -(G * G).sum(axis=0) / 2 - np.log(np.diagonal(L)).sum()
-        return np.asarray(logsumexp(logs, axis=1, b=self.weights) - q * np.log(2 * np.pi) / 2)
-
-
-def _keep(model: "GaussianMixture", unit: Array, dtype: np.dtype) -> FittedMixture:
-    covariances = np.asarray(model.covariances_)
-    if covariances.ndim == 2:
-        factors = np.stack([np.diag(np.sqrt(row)) for row in covariances])
-    else:
-        factors = np.linalg.cholesky(covariances)
-    return FittedMixture(
-        np.asarray(model.weights_) / np.sum(model.weights_),
-        np.asarray(model.means_ * unit).astype(dtype),
-        (factors * unit[:, None]).astype(dtype),
-    )
+            size = np.log(np.diagonal(L)).sum() + q * np.log(2 * np.pi) / 2
+            logs.append(-(G * G).sum(axis=0) / 2 - size)
+        return np.asarray(logsumexp(logs, axis=0, b=self.weights[:, None]))
 
 
 # Latent densities: where new hidden units come from; the names in lower case work as strings.

@@ -92,12 +92,12 @@ def judge(
     precision 1.0, recall 0.0
     """
     A, B = _pair(samples, real)
-    seen = None if train is None else _table(train, "train")
-    map_to = (lambda X: X) if features is None else features
-    P, Q = map_to(A), map_to(B)
+    P, Q = (A, B) if features is None else (features(A), features(B))
     measures = [measure(P, Q, k) for measure in (precision, recall, density, coverage)]
     measures.append(mmd2(A, B, kernel))
-    near = [np.nan if seen is None else float(nearest_distances(X, seen).mean()) for X in (A, B)]
+    near = [np.nan, np.nan]
+    if train is not None:
+        near = [float(nearest_distances(X, train).mean()) for X in (A, B)]
     return SampleReport(*measures, *near)
 
 
@@ -141,8 +141,7 @@ def coverage(samples: RowsLike, real: RowsLike, k: int = 5) -> float:
     Naeem et al. 2020. Unlike ``recall`` it cannot be raised by a few samples far out.
     """
     A, B = _pair(samples, real)
-    radii = _radii(B, k)
-    return float((nearest_distances(B, A) <= radii).mean())
+    return float((nearest_distances(B, A) <= _radii(B, k)).mean())
 
 
 def mmd2(samples: RowsLike, real: RowsLike, kernel: str | Kernel = "gaussian") -> float:
@@ -173,9 +172,11 @@ def mmd2(samples: RowsLike, real: RowsLike, kernel: str | Kernel = "gaussian") -
     """
     A, B = _pair(samples, real)
     resolved = as_kernel(kernel).resolve(B)
-    within = sum(_mean_of_pairs(resolved, X) for X in (A, B))
-    across = float(Basis(resolved, Vectors(B)).matmat(A, np.ones((len(B), 1), dtype=B.dtype)).sum())
-    return within - 2 * across / (len(A) * len(B))
+    total = -2 * _sum_of_pairs(resolved, A, B) / (len(A) * len(B))
+    for X in (A, B):
+        within = _sum_of_pairs(resolved, X, X) - float(resolved.diag(X).sum())
+        total += within / (len(X) * (len(X) - 1))
+    return total
 
 
 def nearest_distances(samples: RowsLike, train: RowsLike) -> Array:
@@ -206,26 +207,20 @@ def over_distances(X: Array, Y: Array, reduce: Callable[[Array], Array]) -> Arra
     return np.concatenate([reduce(cdist(X[rows], Y)) for rows in blocks(len(X), ROWS)])
 
 
-def _mean_of_pairs(kernel: Kernel, X: Array) -> float:
-    n = len(X)
-    total = float(Basis(kernel, Vectors(X)).matmat(X, np.ones((n, 1))).sum())
-    return (total - float(kernel.diag(X).sum())) / (n * (n - 1))
+def _sum_of_pairs(kernel: Kernel, X: Array, Y: Array) -> float:
+    return float(Basis(kernel, Vectors(Y)).matmat(X, np.ones((len(Y), 1))).sum())
 
 
 def _pair(samples: RowsLike, real: RowsLike, name: str = "real") -> tuple[Array, Array]:
     A, B = _table(samples, "samples"), _table(real, name)
     if A.shape[1] != B.shape[1]:
-        raise DataError(
-            f"samples have {A.shape[1]} columns and {name} rows {B.shape[1]}; "
-            "give rows of the same columns."
-        )
+        columns = f"samples have {A.shape[1]} columns and {name} rows {B.shape[1]}"
+        raise DataError(f"{columns}; give rows of the same columns.")
     return A, B
 
 
 def _table(X: RowsLike, name: str) -> Array:
     table: Array = np.asarray(X, dtype=np.float64)
     if table.ndim != 2 or len(table) < 2 or not np.isfinite(table).all():
-        raise DataError(
-            f"{name}: shape {table.shape}; give a finite two-dimensional array of at least 2 rows."
-        )
+        raise DataError(f"{name}: shape {table.shape}; give a finite table of at least 2 rows.")
     return table

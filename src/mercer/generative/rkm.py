@@ -50,7 +50,7 @@ def train_energy(V: Array, H: Array, W: Array, lam: ArrayLike, eta: float = 1.0)
     >>> abs(train_energy(V, U, Wt.T * s, s**2)) < 1e-10
     True
     """
-    return float(-_interaction(V, H, W).sum() + _hidden(H, lam).sum() + _weights(W, eta))
+    return float((H * lam * H).sum() / 2 - (V @ W * H).sum() + eta / 2 * (W * W).sum())
 
 
 def generation_energy(V: Array, H: Array, W: Array) -> float:
@@ -68,7 +68,7 @@ def generation_energy(V: Array, H: Array, W: Array) -> float:
     >>> generation_energy(h @ W.T, h, W), generation_energy(h @ W.T + 0.5, h, W)
     (-22.5, -22.25)
     """
-    return float((-_interaction(V, H, W) + square_sums(V) / 2).sum())
+    return float((V * V).sum() / 2 - (V @ W * H).sum())
 
 
 def total_energy(V: Array, H: Array, W: Array, lam: ArrayLike, eta: float = 1.0) -> Array:
@@ -85,20 +85,8 @@ def total_energy(V: Array, H: Array, W: Array, lam: ArrayLike, eta: float = 1.0)
     >>> total_energy(one, one, one, lam=1.0)
     array([0.5])
     """
-    per_pair = -_interaction(V, H, W) + _hidden(H, lam) + square_sums(V) / 2
-    return np.asarray(per_pair + _weights(W, eta))
-
-
-def _interaction(V: Array, H: Array, W: Array) -> Array:
-    return np.asarray(np.einsum("ij,ij->i", V @ W, H))
-
-
-def _hidden(H: Array, lam: ArrayLike) -> Array:
-    return np.asarray(np.einsum("ij,ij->i", H * lam, H) / 2)
-
-
-def _weights(W: Array, eta: float) -> float:
-    return float(eta / 2 * np.vdot(W, W))
+    per_pair = (H * lam * H / 2 - V @ W * H).sum(axis=1) + square_sums(V) / 2
+    return np.asarray(per_pair + eta / 2 * (W * W).sum())
 
 
 @dataclass(frozen=True)
@@ -183,13 +171,10 @@ class RKM:
         return np.asarray(inside + residual / 2)
 
     def _check(self, Z: Array, H: Array | None) -> Array:
-        if H is None:
-            return self.hidden(Z)
+        H = self.hidden(Z) if H is None else H
         if H.shape != Z.shape:
-            raise DataError(
-                f"hidden units have shape {H.shape}, but {Z.shape} are needed: "
-                "give one row of hidden units for each row of X."
-            )
+            needed = f"{Z.shape} are needed: give one row of hidden units for each row of X."
+            raise DataError(f"hidden units have shape {H.shape}, but {needed}")
         return H
 
 
@@ -208,9 +193,7 @@ def straight_line(start: Array, end: Array, steps: int) -> Array:
            [1., 2.],
            [2., 4.]])
     """
-    check_count("steps", steps, 2)
-    share = np.linspace(0, 1, steps)[:, None]
-    return np.asarray((1 - share) * start + share * end, dtype=start.dtype)
+    return np.linspace(start, end, check_count("steps", steps, 2), dtype=start.dtype)
 
 
 def along_component(
@@ -238,12 +221,14 @@ def along_component(
            [ 0.,  0.],
            [ 0.,  1.]])
     """
-    check_count("steps", steps, 2)
-    q = len(start)
+    q, path = len(start), np.repeat(start[None], check_count("steps", steps, 2), axis=0)
     component = check_one_of("component", component, 0, q - 1, f"the model has {q}")
-    low, high = _ends(span)
-    path = np.repeat(start[None], steps, axis=0)
-    path[:, component] += deviations[component] * np.linspace(low, high, steps)
+    ends = np.ravel([-span, span] if isinstance(span, Real) else span)
+    if ends.dtype.kind not in "iuf" or len(ends) != 2 or not 0 < abs(ends[1] - ends[0]) < np.inf:
+        raise DataError(
+            f"span={span!r}: give a positive number of standard deviations, or two different ones."
+        )
+    path[:, component] += deviations[component] * np.linspace(ends[0], ends[1], steps)
     return path
 
 
@@ -260,16 +245,6 @@ def largest_step(points: Array) -> float:
     lengths = np.linalg.norm(np.diff(points, axis=0), axis=1)
     mean = lengths.mean()
     return float(lengths.max() / mean) if mean > 0 else 1.0
-
-
-def _ends(span: ArrayLike) -> tuple[float, float]:
-    pair = (-span, span) if isinstance(span, Real) else tuple(np.ravel(span))
-    is_pair = len(pair) == 2 and all(isinstance(end, Real) for end in pair)
-    if not is_pair or not np.isfinite(pair).all() or pair[0] == pair[1]:
-        raise DataError(
-            f"span={span!r}: give a positive number of standard deviations, or two different ones."
-        )
-    return float(pair[0]), float(pair[1])
 
 
 @dataclass(frozen=True)

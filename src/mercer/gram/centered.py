@@ -27,6 +27,9 @@ class ChangedGram(GramOperator):
         same = ("n", "dtype", "basis", "passes", "root_weight")
         vars(self).update({name: getattr(self.base, name) for name in same} | vars(self))
 
+    def refined(self) -> Self:
+        return replace(self, base=self.base.refined())
+
 
 @dataclass(frozen=True, eq=False)
 class WeightedGram(ChangedGram):
@@ -48,9 +51,6 @@ class WeightedGram(ChangedGram):
     def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:  # noqa: ARG002
         D = self.root_weight
         return self.base.entry_errors(D[:, None] * V, D)
-
-    def refined(self) -> "WeightedGram":
-        return WeightedGram(self.base.refined(), self.root_weight)
 
     def to_dense(self) -> Array:
         K = self.base.to_dense()
@@ -131,9 +131,6 @@ class ProbedGram(ChangedGram):
     def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
         # |P E P v| ≤ |E P v|
         return self.base.entry_errors(self.project(V), row_scale)
-
-    def refined(self) -> Self:
-        return type(self)(self.base.refined(), self.direction)
 
 
 @dataclass(frozen=True, eq=False)

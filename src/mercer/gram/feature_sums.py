@@ -7,7 +7,7 @@ parts add up, so that the pass can be cut into chunks, threads, machines and ses
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -72,7 +72,7 @@ class LandmarkFeatures:
     kernel: Kernel
     landmarks: Rows  #: Z
     #: precision of the rows and of the result
-    dtype: np.dtype = field(default_factory=lambda: np.dtype(np.float64))
+    dtype: np.dtype = np.dtype(np.float64)  # noqa: RUF009
     leading: int | None = None  #: how many components will be wanted, if that is known
 
     @cached_property

@@ -83,18 +83,13 @@ def load_npz(path: Path, name: str | None) -> Array:
     """One array of an .npz archive, in memory, if its declared size fits into what is free."""
     with decoding(path, "readable .npz archive"), zipfile.ZipFile(path) as archive:
         member = f"{_picked(members(path), path, name)}.npy"
-        what = f"'{member}' in '{path}'"
         with archive.open(member) as file:
-            shape, fortran, dtype = read_header(file, path)
-            if dtype.hasobject:
-                raise DataError(f"{what} holds objects; save numbers or texts.")
+            shape, _, dtype = read_header(file, path)
             size, entry = _bytes(shape, dtype), archive.getinfo(member)
             refuse_bomb(path, size, min(entry.compress_size, path.stat().st_size))
-            _refuse_large(what, size, "save it as .npy, which is read in blocks")
-            data = file.read(size)
-    if len(data) < size:
-        raise DataError(f"{what} is shorter than it declares; save it again.")
-    return np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C")
+            _refuse_large(f"'{member}' in '{path}'", size, "save it as .npy, read in blocks")
+            file.seek(0)
+            return np.lib.format.read_array(file)  # of no objects
 
 
 def members(path: Path) -> list[str]:
@@ -159,16 +154,13 @@ class ZarrRows(Source):
                 self._array = self._array[_picked(sorted(self._array.array_keys()), path, array)]
             self.dtype = floating_type(self._array.dtype, f"'{path}'")
             self.shape = table_shape(tuple(self._array.shape), f"'{path}'")
-            self._check_size()
-
-    def _check_size(self) -> None:
-        """Check the shape: chunks that are not stored read as zeros, however many are declared."""
-        pieces = self._array.shards or self._array.chunks
-        size = math.prod(pieces) * self._array.dtype.itemsize
-        declared = math.prod(-(-n // c) for n, c in zip(self.shape, pieces, strict=True))
-        stored = len(stamps([self.path]))
+            # Chunks that are not stored read as zeros, however many are declared.
+            pieces = self._array.shards or self._array.chunks
+            size = math.prod(pieces) * self._array.dtype.itemsize
+            declared = math.prod(-(-n // c) for n, c in zip(self.shape, pieces, strict=True))
+            stored = len(stamps([path]))
         if declared > _SPARSE * stored or size > available_bytes() // 2:
-            what = f"'{self.path}' declares {declared} chunks of {size >> 20} MB in {stored} files"
+            what = f"'{path}' declares {declared} chunks of {size >> 20} MB in {stored} files"
             raise DataError(f"{what}: damaged, or its chunks are too large; write it again.")
 
     def read(self, start: int, stop: int) -> Iterator[Array]:
@@ -251,7 +243,7 @@ class ParquetRows(Source):
         self.watch = FileWatch(self._files)
         counts, schemas = [], []
         for file in self._files:
-            with self._open(file) as parquet:
+            with decoding(file, "Parquet file"), self._open(file) as parquet:
                 counts.append(parquet.metadata.num_rows)
                 schemas.append(parquet.schema_arrow)
             if schemas[-1].names != schemas[0].names:
@@ -298,8 +290,7 @@ class ParquetRows(Source):
         return block
 
     def _open(self, file: Path) -> Any:
-        with decoding(file, "Parquet file"):
-            return self._parquet.ParquetFile(file, pre_buffer=False, buffer_size=1 << 20)
+        return self._parquet.ParquetFile(file, pre_buffer=False, buffer_size=1 << 20)
 
     def fingerprint(self) -> str:
         return file_fingerprint(self._files) + ",".join(self.columns or ())

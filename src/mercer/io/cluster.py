@@ -12,14 +12,14 @@ from asyncio import CancelledError
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import reduce
 from itertools import pairwise
 from operator import add
 from typing import Any
 
 import numpy as np
 
-from mercer._base.machine import blocks, hold_blas, one_blas_thread
+from mercer._base.machine import blocks, one_blas_thread
 from mercer._base.optional import require
 from mercer._base.progress import announce
 from mercer._base.types import Array, Names, Precision
@@ -280,13 +280,12 @@ def _on_partition(
     function: Callable[..., Any], number: int, start: int, partition: Array, columns: Names | None
 ) -> _Sum:
     """The sum of the function over the chunks of a partition."""
-    _hold_blas_on_worker()
     partition = np.ascontiguousarray(partition)
     check_finite(partition, start, columns, lambda row: f"row {row}")
     chunks = blocks(len(partition), CHUNK) or [slice(0, 0)]
     places = [slice(start + rows.start, start + rows.stop) for rows in chunks]
-    total = _total(map(function, places, (partition[rows] for rows in chunks)))
-    return _Sum(total, {number: _checksum(partition)})
+    parts = map(function, places, (partition[rows] for rows in chunks))
+    return _Sum(_alone(_total, parts), {number: _checksum(partition)})
 
 
 def _gathered(partition: Array, index: Array) -> tuple[Array, int]:
@@ -315,17 +314,4 @@ def _halves(both: Sequence[tuple[Any, Any]], sides: Sequence[int]) -> Any:
 
 
 def _single(block: Array, function: Callable[[Array], Array]) -> Array:
-    _hold_blas_on_worker()
-    return function(np.ascontiguousarray(block))
-
-
-@cache
-def _hold_blas_on_worker() -> None:
-    """One BLAS thread in a worker's process, for good: the tasks are the parallelism there."""
-    try:
-        from distributed import get_worker
-
-        get_worker()
-    except (ImportError, ValueError):  # not on a worker: the caller holds BLAS
-        return
-    hold_blas()
+    return np.asarray(_alone(function, np.ascontiguousarray(block)))

@@ -178,8 +178,8 @@ class CsvRows(Source):
         for column in self._use:
             text = fields[column]
             if not is_number(text) and not (self.allow_nan and is_missing(text)):
-                name = self._dialect.names[column]
-                raise line.fault(f", column {name!r}: " + _complain(text))
+                where = f", column {self._dialect.names[column]!r}: "
+                raise line.fault(where + _complain(text))
             numbers.append(float(text) if is_number(text) else np.nan)
         return numbers
 

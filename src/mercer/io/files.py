@@ -80,11 +80,10 @@ def pick_columns(names: tuple[str, ...], columns: Names | None, path: Path) -> l
     """Positions of these columns among the names; of all names for None."""
     if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise DataError(f"'{path}' has two columns named {twice[0]!r}; rename one of them.")
-    if columns is None:
-        return list(range(len(names)))
-    check_columns(columns, names, f"'{path}' has")
+    wanted = names if columns is None else columns
+    check_columns(wanted, names, f"'{path}' has")
     places = {name: j for j, name in enumerate(names)}
-    return [places[name] for name in columns]
+    return [places[name] for name in wanted]
 
 
 def check_columns(columns: Iterable[str], names: Sequence[str], what: str = "there is") -> None:
@@ -155,7 +154,7 @@ def plain_name(path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def open_plain(path: Path) -> Iterator[io.BufferedReader]:
+def open_plain(path: Path) -> Iterator[Any]:
     """The bytes of a file, decompressed if it is compressed."""
     packed = path.suffix.lower() in COMPRESSED
     with io.BufferedReader(_Decompressed(path), 1 << 16) if packed else path.open("rb") as file:

@@ -230,11 +230,5 @@ def _write_json(file: BinaryIO, table: Table) -> None:
     file.write(json.dumps(document, ensure_ascii=False).encode() + b"\n")
 
 
-_WRITERS: dict[str, Any] = {
-    "csv": _write_csv,
-    "tsv": partial(_write_csv, delimiter="\t"),
-    "npy": _write_npy,
-    "npz": _write_npz,
-    "parquet": _write_parquet,
-    "json": _write_json,
-}
+_WRITERS: dict[str, Any] = {"csv": _write_csv, "tsv": partial(_write_csv, delimiter="\t")}
+_WRITERS |= {"npy": _write_npy, "npz": _write_npz, "parquet": _write_parquet, "json": _write_json}

@@ -9,8 +9,8 @@ from mercer.exceptions import KernelError
 from mercer.kernels.adapters import FunctionKernel, Precomputed
 from mercer.kernels.base import Kernel, Origin
 from mercer.kernels.basis import Basis
-from mercer.kernels.composite import Normalized, Product, Scaled, Sum
-from mercer.kernels.dot_product import Cosine, DotProductKernel, Linear, Polynomial, Sigmoid
+from mercer.kernels.composite import Cosine, Normalized, Product, Scaled, Sum
+from mercer.kernels.dot_product import DotProductKernel, Linear, Polynomial, Sigmoid
 from mercer.kernels.histogram import Chi2, Laplacian
 from mercer.kernels.radial import Cauchy, Gaussian, Matern, RadialKernel, RationalQuadratic
 

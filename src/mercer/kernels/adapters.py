@@ -42,16 +42,12 @@ class Precomputed(_Foreign):
 
     def resolve(self, X: Rows, weight: Array | None = None) -> "Precomputed":  # noqa: ARG002
         if X.ndim != 2 or X.shape[0] != X.shape[1]:
-            square = f"a precomputed kernel matrix must be square, not {X.shape}"
-            remedy = "give k(train, train) to fit and k(new, train) to transform."
-            raise KernelError(f"{square}; {remedy}")
+            raise KernelError(f"precomputed K must be square, not {X.shape}; give k(train, train).")
         size = np.abs(X).max(initial=0.0)
         skew = np.abs(X - X.T).max(initial=0.0)
         if skew > max(1e-10, 16 * float(np.finfo(X.dtype).eps)) * size:
-            raise KernelError(
-                f"the precomputed kernel matrix is not symmetric: |K - Kᵀ| reaches {skew:.3g} "
-                f"where |K| reaches {size:.3g}; give (K + K.T) / 2 if that is what you mean."
-            )
+            apart = f"|K - Kᵀ| reaches {skew:.3g} where |K| reaches {size:.3g}"
+            raise KernelError(f"a precomputed K is not symmetric: {apart}; give (K + K.T) / 2.")
         return self
 
     def pack(self, X: Rows, origin: Origin = None, dtype: Precision = None) -> PackedParts:  # noqa: ARG002
@@ -64,8 +60,8 @@ class Precomputed(_Foreign):
     def fill(self, A: PackedParts, B: PackedParts, out: Array) -> None:
         values, columns = A.parts[0], B.parts[1]
         if columns.size and columns.max() >= values.shape[1]:
-            misfit = f"do not fit the {columns.max() + 1} training points; give k(new, train)."
-            raise KernelError(f"rows of {values.shape[1]} kernel values {misfit}")
+            have, need = values.shape[1], columns.max() + 1
+            raise KernelError(f"rows have {have} kernel values, not {need}; give k(new, train).")
         if out.dtype == values.dtype:
             np.take(values, columns, axis=1, out=out, mode="clip")  # no copy in between
         else:
@@ -73,8 +69,7 @@ class Precomputed(_Foreign):
 
     def diag(self, X: Array) -> Array:
         if X.ndim != 2 or X.shape[0] != X.shape[1]:
-            remedy = "use a kernel object or FunctionKernel to get reconstruction errors."
-            raise KernelError(f"k(x, x) of new points is not in a precomputed matrix; {remedy}")
+            raise KernelError("k(x, x) of new rows is not in a precomputed K; use FunctionKernel.")
         return np.diagonal(X).copy()
 
 
@@ -103,9 +98,7 @@ class FunctionKernel(_Foreign):
 
     def check(self) -> None:
         if not callable(self.function):
-            raise KernelError(
-                f"{self.function!r} cannot be called; give a function of two objects."
-            )
+            raise KernelError(f"{self.function!r} cannot be called; give a function.")
 
     def pack(self, X: Rows, origin: Origin = None, dtype: Precision = None) -> PackedParts:  # noqa: ARG002
         """Objects, and their numbers for error messages."""
@@ -123,17 +116,11 @@ class FunctionKernel(_Foreign):
     def _value(self, x: Rows, y: Targets, i: int, j: int) -> float:
         where = f"the kernel function at rows ({i}, {j})"
         try:
-            value = self.function(x, y)
+            value = np.asarray(self.function(x, y))
         except Exception as error:
-            raise KernelError(
-                f"{where} raised {type(error).__name__}: {error}; fix the function."
-            ) from error
-        array = np.asarray(value)
-        if array.size != 1 or array.dtype.kind not in "fiub":
-            raise KernelError(
-                f"{where} returned {array.dtype} of shape {array.shape}; it must return a number."
-            )
-        number = float(array.reshape(()))
-        if not np.isfinite(number):
-            raise KernelError(f"{where} returned {number}; it must return a finite number.")
-        return number
+            what = f"{where} raised {type(error).__name__}: {error}"
+            raise KernelError(f"{what}; fix the function.") from error
+        if value.size == 1 and value.dtype.kind in "fiub" and np.isfinite(value).all():
+            return float(value.reshape(()))
+        what = value if value.size == 1 else f"{value.dtype} of shape {value.shape}"
+        raise KernelError(f"{where} returned {what}; it must return a finite number.")

@@ -9,7 +9,7 @@ from mercer._base.linalg import mirror
 from mercer._base.types import Array, Precision, Rows
 from mercer.kernels.base import Kernel, Origin
 from mercer.points import Points
-from mercer.points.tiles import Packed, RowTiles, Tiles
+from mercer.points.tiles import Packed, Tiles
 
 #: Points from which the typical similarity of neighbours is taken.
 SAMPLE = 1000
@@ -77,15 +77,6 @@ class Basis:
     def matmat(self, X: Points | Rows, W: Array) -> Array:
         """``k(X, S) @ W``, (n, b)."""
         return self.tiles(X).matmat(W)
-
-    def row_products(self, X: Points | Rows, G: Array) -> Array:
-        """``sum_j k(x_i, s_j) G_ij`` for each row, (n,)."""
-
-        def products(rows: slice, tiles: RowTiles) -> Array:
-            parts = (np.einsum("ij,ij->i", tile, G[rows, columns]) for columns, tile in tiles)
-            return np.asarray(sum(parts, np.zeros(rows.stop - rows.start, dtype=G.dtype)))
-
-        return np.concatenate(self.tiles(X).map_rows(products))
 
     def gram(self) -> Array:
         """The dense, symmetric matrix k(s_i, s_j) with its exact diagonal, (m, m)."""

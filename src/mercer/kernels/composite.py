@@ -2,7 +2,8 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, Self
+from operator import mul
+from typing import Any, Self
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from mercer.exceptions import KernelError
 from mercer.kernels import require
 from mercer.kernels.base import Kernel, Origin, PackedParts
 from mercer.kernels.basis import Basis
-from mercer.kernels.dot_product import Cosine, Linear, along_sphere
+from mercer.kernels.dot_product import Linear
 from mercer.kernels.radial import RadialKernel
 from mercer.kernels.width import sampled
 from mercer.points import Points, Vectors, as_points
@@ -34,6 +35,17 @@ class _Composite(Kernel):
     is_positive = _of_parts(all, "is_positive", "True if all parts are.")
     is_nonnegative = _of_parts(any, "is_nonnegative", "True if one part must have it so.")
 
+    #: What becomes of the values of the parts, maybe written into ``out``.
+    _combine: Callable[..., Array]
+
+    @abstractmethod
+    def _factors(self, values: Callable[[Kernel], Array]) -> tuple[Array | float, ...]:
+        """What the derivative of each part is multiplied by, from the values of the parts."""
+
+    def seen(self, X: Rows, dtype: Precision = None) -> Rows:  # noqa: ARG002
+        """The rows as the parts see them."""
+        return X
+
     def check(self) -> None:
         for part in self.parts:
             if not isinstance(part, Kernel):
@@ -45,6 +57,35 @@ class _Composite(Kernel):
         own = self.get_params(deep=False)
         parts = {k: v.resolve(X, weight) for k, v in own.items() if isinstance(v, Kernel)}
         return type(self)(**{**own, **parts})
+
+    def diag(self, X: Rows) -> Array:
+        X = self.seen(X)
+        return np.asarray(self._combine(*(part.diag(X) for part in self.parts)))
+
+    def exact(self, X: Rows, Y: Rows) -> Array:
+        X, Y = (self.seen(rows, np.float64) for rows in (X, Y))
+        return np.asarray(self._combine(*(part.exact(X, Y) for part in self.parts)))
+
+    def gradient(self, Z: Array, S: Array, G: Array) -> Array:
+        Z, S = self.seen(Z), self.seen(S)
+        factors = self._factors(lambda part: Basis(part, Vectors(S)).at(Z))
+        both = zip(self.parts, factors, strict=True)
+        return np.asarray(sum(part.gradient(Z, S, G * factor) for part, factor in both))
+
+    def diag_gradient(self, Z: Array) -> Array:
+        Z = self.seen(Z)
+        factors = self._factors(lambda part: part.diag(Z)[:, None])
+        both = zip(self.parts, factors, strict=True)
+        return np.asarray(sum(part.diag_gradient(Z) * factor for part, factor in both))
+
+    def slopes(self, X: Rows, S: Rows) -> tuple[Array, Array] | None:
+        X, S = self.seen(X), self.seen(S)
+        PQ: Any = [part.slopes(X, S) for part in self.parts]
+        if None in PQ:
+            return None
+        factors = self._factors(lambda part: part.tile(X, S))
+        P, Q = (sum(map(mul, part, factors)) for part in zip(*PQ, strict=True))
+        return P, Q
 
 
 class _Pair(_Composite):
@@ -72,39 +113,11 @@ class _Pair(_Composite):
         pairs = zip(self.parts, origin or (None, None), strict=True)
         return sum(part.rounding(X, own, dtype) for part, own in pairs)
 
-    #: What becomes of the values of both.
-    _combine: ClassVar[np.ufunc]
-
-    @abstractmethod
-    def _factors(self, values: Callable[[Kernel], Array]) -> tuple[Array | float, Array | float]:
-        """What the derivative of each part is multiplied by, from the values of the parts."""
-
     def fill(self, A: PackedParts, B: PackedParts, out: Array) -> None:
         self.k1.fill(A.parts[0], B.parts[0], out)
         second = np.empty(out.shape, dtype=out.dtype)
         self.k2.fill(A.parts[1], B.parts[1], second)
         self._combine(out, second, out=out)
-
-    def diag(self, X: Rows) -> Array:
-        return np.asarray(self._combine(self.k1.diag(X), self.k2.diag(X)))
-
-    def exact(self, X: Rows, Y: Rows) -> Array:
-        return np.asarray(self._combine(self.k1.exact(X, Y), self.k2.exact(X, Y)))
-
-    def gradient(self, Z: Array, S: Array, G: Array) -> Array:
-        first, second = self._factors(lambda part: Basis(part, Vectors(S)).at(Z))
-        return self.k1.gradient(Z, S, G * first) + self.k2.gradient(Z, S, G * second)
-
-    def diag_gradient(self, Z: Array) -> Array:
-        first, second = self._factors(lambda part: part.diag(Z)[:, None])
-        return np.asarray(self.k1.diag_gradient(Z) * first + self.k2.diag_gradient(Z) * second)
-
-    def slopes(self, X: Rows, S: Rows) -> tuple[Array, Array] | None:
-        one, two = (part.slopes(X, S) for part in self.parts)
-        if one is None or two is None:
-            return None
-        first, second = self._factors(lambda part: part.tile(X, S))
-        return one[0] * first + two[0] * second, one[1] * first + two[1] * second
 
 
 class Sum(_Pair):
@@ -118,7 +131,7 @@ class Sum(_Pair):
     2
     """
 
-    _combine = np.add
+    _combine = staticmethod(np.add)
 
     def _factors(self, values: Callable[[Kernel], Array]) -> tuple[float, float]:  # noqa: ARG002
         return 1.0, 1.0
@@ -127,23 +140,42 @@ class Sum(_Pair):
 class Product(_Pair):
     """``k1 * k2``: products of the features of both."""
 
-    _combine = np.multiply
+    _combine = staticmethod(np.multiply)
 
     def _factors(self, values: Callable[[Kernel], Array]) -> tuple[Array, Array]:
         return values(self.k2), values(self.k1)
 
 
-class Scaled(_Composite):
+class _Around(_Composite):
+    """One kernel whose values are multiplied, or which sees something else of the rows."""
+
+    kernel: Kernel
+    factor = 1.0
+
+    @property
+    def parts(self) -> tuple[Kernel]:  # type: ignore[override]
+        """The one."""
+        return (self.kernel,)
+
+    def _combine(self, value: Array, out: Array | None = None) -> Array:  # type: ignore[override]
+        return np.asarray(np.multiply(value, self.factor, out=out, casting="same_kind"))
+
+    def _factors(self, values: Callable[[Kernel], Array]) -> tuple[float]:  # noqa: ARG002
+        return (self.factor,)
+
+    def origin(self, X: Rows) -> Origin:
+        return self.kernel.origin(self.seen(X))
+
+    def rounding(self, X: Rows, origin: Origin, dtype: np.dtype) -> float:
+        return self.kernel.rounding(self.seen(X), origin, dtype)
+
+
+class Scaled(_Around):
     """``factor * kernel`` with a positive factor."""
 
     def __init__(self, factor: float, kernel: Kernel) -> None:
         self.factor = factor
         self.kernel = kernel
-
-    @property
-    def parts(self) -> tuple[Kernel]:  # type: ignore[override]
-        """The one that is multiplied."""
-        return (self.kernel,)
 
     @property
     def radial(self) -> RadialKernel | None:  # type: ignore[override]
@@ -167,38 +199,48 @@ class Scaled(_Composite):
         """Whether values that the factor brings into the range of float32 may be outside of it."""
         return not 1 / SQUARABLE < self.factor < SQUARABLE
 
-    def origin(self, X: Rows) -> Origin:
-        return self.kernel.origin(X)
-
     def pack(self, X: Rows, origin: Origin = None, dtype: Precision = None) -> Packed:
         return self.kernel.pack(X, origin, np.float64 if self._leaves_float32 else dtype)
-
-    def rounding(self, X: Rows, origin: Origin, dtype: np.dtype) -> float:
-        return self.kernel.rounding(X, origin, dtype)
 
     def fill(self, A: Packed, B: Packed, out: Array) -> None:
         values = np.empty(out.shape) if self._leaves_float32 else out
         self.kernel.fill(A, B, values)
-        np.multiply(values, self.factor, out=out, casting="same_kind")
+        self._combine(values, out=out)
 
-    def diag(self, X: Rows) -> Array:
-        return self.factor * self.kernel.diag(X)
 
-    def exact(self, X: Rows, Y: Rows) -> Array:
-        return self.factor * self.kernel.exact(X, Y)
+class _OfDirections(_Around):
+    """A kernel that sees rows divided by their lengths."""
+
+    def seen(self, X: Rows, dtype: Precision = None) -> Rows:
+        return as_points(X).unit(dtype).rows  # zeros stay zeros
+
+    def pack(self, X: Rows, origin: Origin = None, dtype: Precision = None) -> Packed:
+        return self.kernel.pack(self.seen(X, dtype), origin, dtype or X.dtype)
+
+    def rounding(self, X: Rows, origin: Origin, dtype: np.dtype) -> float:
+        return super().rounding(X, origin, dtype) + 1
+
+    def fill(self, A: Packed, B: Packed, out: Array) -> None:
+        self.kernel.fill(A, B, out)
 
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:
-        return self.factor * self.kernel.gradient(Z, S, G)
+        return along_sphere(Z, self.seen(Z), super().gradient(Z, S, G))
 
     def diag_gradient(self, Z: Array) -> Array:
-        return self.factor * self.kernel.diag_gradient(Z)
+        return along_sphere(Z, self.seen(Z), super().diag_gradient(Z))
 
     def slopes(self, X: Rows, S: Rows) -> tuple[Array, Array] | None:
-        inner = self.kernel.slopes(X, S)
-        return None if inner is None else (self.factor * inner[0], self.factor * inner[1])
+        inner = super().slopes(X, S)
+        if inner is None:
+            return None
+        # (I - x̂x̂ᵀ)(P x̂ + Q ŝ) / |x| = Q (ŝ - x̂ cos) / |x|: what points along x is lost
+        norms = (np.sqrt(Linear().diag(rows)) for rows in (X, S))
+        x, s = (np.where(norm == 0, np.inf, norm) for norm in norms)
+        Q, cos = inner[1] / x[:, None], Linear().tile(self.seen(X), self.seen(S))
+        return -Q * cos / x[:, None], Q / s
 
 
-class Normalized(_Composite):
+class Normalized(_OfDirections):
     r""":math:`k(x / \|x\|,\, y / \|y\|)`: the directions of the rows only, as of embeddings.
 
     With a Gaussian it is a function of the angle that knows neighbours, which :class:`Cosine` does
@@ -220,11 +262,6 @@ class Normalized(_Composite):
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
 
-    @property
-    def parts(self) -> tuple[Kernel]:  # type: ignore[override]
-        """The one that sees the directions."""
-        return (self.kernel,)
-
     def check(self) -> None:
         super().check()
         if not self.kernel.takes_vectors:
@@ -237,43 +274,28 @@ class Normalized(_Composite):
             points, weight = sampled(X, weight)
         return type(self)(self.kernel.resolve(points.unit().rows, weight))
 
+
+class Cosine(_OfDirections):
+    r""":math:`k(x, y) = x \cdot y / (\|x\| \|y\|)`: the angle only; zero for a zero row."""
+
+    kernel = Linear()
+
     def origin(self, X: Rows) -> Origin:
-        return self.kernel.origin(_unit(X))
+        """None; for sparse rows, which of their columns are full."""
+        return as_points(X).origin(shift=False)
 
-    def pack(self, X: Rows, origin: Origin = None, dtype: Precision = None) -> Packed:
-        return self.kernel.pack(_unit(X, dtype), origin, dtype or X.dtype)
-
-    def rounding(self, X: Rows, origin: Origin, dtype: np.dtype) -> float:
-        return self.kernel.rounding(_unit(X), origin, dtype) + 1
-
-    def fill(self, A: Packed, B: Packed, out: Array) -> None:
-        self.kernel.fill(A, B, out)
+    def rounding(self, X: Rows, origin: Origin, dtype: np.dtype) -> float:  # noqa: ARG002
+        return 1.0
 
     def diag(self, X: Rows) -> Array:
-        return np.asarray(self.kernel.diag(_unit(X)), dtype=X.dtype)
-
-    def exact(self, X: Rows, Y: Rows) -> Array:
-        return self.kernel.exact(*(_unit(rows, np.float64) for rows in (X, Y)))
-
-    def gradient(self, Z: Array, S: Array, G: Array) -> Array:
-        unit = _unit(Z)
-        return along_sphere(Z, unit, self.kernel.gradient(unit, _unit(S), G))
+        return np.asarray(as_points(X).is_filled(), dtype=X.dtype)
 
     def diag_gradient(self, Z: Array) -> Array:
-        unit = _unit(Z)
-        return along_sphere(Z, unit, self.kernel.diag_gradient(unit))
-
-    def slopes(self, X: Rows, S: Rows) -> tuple[Array, Array] | None:
-        inner = self.kernel.slopes(_unit(X), _unit(S))
-        if inner is None:
-            return None
-        # (I - x̂x̂ᵀ)(P x̂ + Q ŝ) / |x| = Q (ŝ - x̂ cos) / |x|: what points along x is lost
-        x, s = (np.sqrt(Linear().diag(rows)) for rows in (X, S))
-        x, s = (np.where(norm == 0, np.inf, norm) for norm in (x, s))
-        Q = inner[1] / x[:, None]
-        return -Q * Cosine().tile(X, S) / x[:, None], Q / s
+        return np.zeros_like(Z)
 
 
-def _unit(X: Rows, dtype: Precision = None) -> Rows:
-    """Rows divided by their lengths; zeros stay zeros."""
-    return as_points(X).unit(dtype).rows
+def along_sphere(Z: Array, unit: Array, pull: Array) -> Array:
+    """``(I - ẑẑᵀ) pull / |z|``; nothing for a zero row."""
+    along = np.einsum("ij,ij->i", pull, unit)[:, None]
+    norm = np.einsum("ij,ij->i", Z, unit)[:, None]  # no squares, which might overflow
+    return np.asarray((pull - along * unit) / np.where(norm == 0, np.inf, norm))

@@ -8,11 +8,10 @@ from mercer._base.linalg import square_sums
 from mercer._base.types import Array, Precision, Rows
 from mercer.exceptions import KernelError
 from mercer.kernels import require
-from mercer.kernels.base import Kernel, Origin, ProfileKernel, has_formula
+from mercer.kernels.base import Origin, ProfileKernel, has_formula
 from mercer.kernels.width import variance_length
-from mercer.points import Vectors, alike, as_points
+from mercer.points import alike, as_points
 from mercer.points.packed import dot_products
-from mercer.points.points import near_one
 from mercer.points.tiles import Packed
 
 
@@ -61,7 +60,7 @@ class DotProductKernel(ProfileKernel):
         if not np.isfinite(K).all():
             most = max(x.largest if hasattr(x, "largest") else np.abs(x).max() for x in rows)
             large = f"{self!r} overflows {K.dtype}: the rows reach a magnitude of {most:.3g}"
-            raise KernelError(f"{large}; scale them first (for example with StandardScaler).")
+            raise KernelError(f"{large}; scale them first.")
         return K
 
 
@@ -80,10 +79,6 @@ class Linear(DotProductKernel):
 
     def formula(self, p: Any, xp: Any) -> tuple[Any, Any]:  # noqa: ARG002
         return p, p * 0 + 1
-
-    def slope(self, p: Array) -> Array:
-        p[...] = 1
-        return p
 
     def invert(self, k: Array) -> Array:
         return k
@@ -164,8 +159,7 @@ class Polynomial(_Affine):
 
     def invert(self, k: Array) -> Array:
         if self.degree % 2 == 0:
-            hidden = f"an even power ({self.degree}) hides the sign of x·y"
-            raise KernelError(f"{hidden}; use an odd degree, or preimage='gradient'.")
+            raise KernelError(f"degree={self.degree} hides the sign of x·y; give an odd degree.")
         return self.unaffine(np.sign(k) * np.abs(k) ** (1 / self.degree))
 
 
@@ -194,54 +188,6 @@ class Sigmoid(_Affine):
 
     def invert(self, k: Array) -> Array:
         return self.unaffine(np.arctanh(k))
-
-
-class Cosine(Kernel):
-    r""":math:`k(x, y) = x \cdot y / (\|x\| \|y\|)`: the angle only; zero for a zero row."""
-
-    takes_sparse = True
-
-    def origin(self, X: Rows) -> Origin:
-        """None; for sparse rows, which of their columns are full."""
-        return as_points(X).origin(shift=False)
-
-    def pack(self, X: Rows, origin: Origin = None, dtype: Precision = None) -> Packed:
-        points = as_points(X).unit(dtype)
-        return points.for_products(origin, dtype or X.dtype)  # type: ignore[no-any-return]
-
-    def fill(self, A: Any, B: Any, out: Array) -> None:
-        dot_products(A, B, out)
-
-    def exact(self, X: Rows, Y: Rows) -> Array:
-        X, Y = alike(X, Y)
-        if X.is_sparse:
-            return super().exact(X, Y)
-        A, B = (Vectors(near_one(part.cast(np.float64).rows)) for part in (X, Y))
-        norms = np.sqrt(A.square_sums())[:, None] * np.sqrt(B.square_sums())
-        return np.asarray(A.exact_products(B) / np.where(norms == 0, 1, norms), dtype=np.float64)
-
-    def diag(self, X: Rows) -> Array:
-        return np.asarray(as_points(X).is_filled(), dtype=X.dtype)
-
-    def gradient(self, Z: Array, S: Array, G: Array) -> Array:
-        # d/dz (z·s/|z||s|) = (ŝ - ẑ (ẑ·ŝ)) / |z|
-        return along_sphere(Z, Vectors(Z).unit().rows, G @ Vectors(S).unit().rows)
-
-    def diag_gradient(self, Z: Array) -> Array:
-        return np.zeros_like(Z)
-
-    def slopes(self, X: Rows, S: Rows) -> tuple[Array, Array]:
-        # d/dx (x·s/|x||s|) = s/(|x||s|) - x (x·s)/(|x|³|s|); zero for a zero row
-        norms = (np.sqrt(Linear().diag(X))[:, None], np.sqrt(Linear().diag(S)))
-        x, s = (np.where(norm == 0, np.inf, norm) for norm in norms)
-        return -self.tile(X, S) / x**2, 1 / (x * s)
-
-
-def along_sphere(Z: Array, unit: Array, pull: Array) -> Array:
-    """``(I - ẑẑᵀ) pull / |z|``; nothing for a zero row."""
-    along = np.einsum("ij,ij->i", pull, unit)[:, None]
-    norm = np.einsum("ij,ij->i", Z, unit)[:, None]  # no squares, which might overflow
-    return np.asarray((pull - along * unit) / np.where(norm == 0, np.inf, norm))
 
 
 def _power(a: Array, degree: int) -> Array:

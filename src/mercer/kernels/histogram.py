@@ -150,7 +150,5 @@ class Chi2(_EntrywiseKernel):
 def _refuse_negative(X: Array, where: str) -> None:
     if (X < 0).any():
         row, column = np.argwhere(X < 0)[0]
-        raise DataError(
-            f"Chi2 needs entries of 0 or more, but {where.format(row=row, column=column)} "
-            f"{X[row, column]:.4g}; use histograms or counts, or another kernel."
-        )
+        entry = f"{where.format(row=row, column=column)} {X[row, column]:.4g}"
+        raise DataError(f"Chi2 needs entries of 0 or more, but {entry}; use another kernel.")

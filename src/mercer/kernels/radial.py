@@ -6,7 +6,7 @@ rows shifted by the mean and divided by ℓ give ``t = [√2 x, −|x|², 1] @ [
 
 from abc import abstractmethod
 from dataclasses import KW_ONLY
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from mercer.points.tiles import Packed
 
 #: Profiles that get steeper than this at t = 0 have a kink there (Matérn 1/2).
 KINK = 1e5
+#: The slope of Matérn 1/2 at a = 0 is infinite; its value there is cut off here.
+NEAREST = 1e-12
 #: exp(-a) is zero from here on, and the polynomials beside it must not be infinite.
 FADED = 1e3
 
@@ -48,10 +50,7 @@ class RadialKernel(ProfileKernel):
         """The same kernel with another ℓ; for kernels whose only width is ``length_scale``."""
         parameters = self.get_params(deep=False)
         if "length_scale" not in parameters:
-            raise KernelError(
-                f"{type(self).__name__} has no length_scale to change; give it a method "
-                "with_length(length), or choose its width yourself."
-            )
+            raise KernelError(f"{type(self).__name__} has no length_scale; define with_length().")
         return type(self)(**{**parameters, "length_scale": length})
 
     def profile_and_slope(self, t: Array) -> tuple[Array, Array]:
@@ -159,18 +158,16 @@ class Gaussian(RadialKernel):
     width: float | None = None
 
     def check(self) -> None:
-        widths = [p for p in ("gamma", "sigma", "width") if getattr(self, p) is not None]
+        widths = {k: v for k, v in self.get_params(deep=False).items() if v is not None}
         if len(widths) > 1:
-            raise KernelError(
-                f"Gaussian takes one width, not {len(widths)} ({', '.join(widths)}); give only one."
-            )
-        if isinstance(self.gamma, str):
-            require.choice("gamma", self.gamma, ("median", "scale"))
-        elif self.gamma is not None:
-            require.nonnegative("gamma", self.gamma)
-        for name in ("sigma", "width"):
-            if getattr(self, name) is not None:
-                require.positive(name, getattr(self, name))
+            raise KernelError(f"give Gaussian one width, not {len(widths)}: {', '.join(widths)}.")
+        for name, value in widths.items():
+            if name == "gamma" and isinstance(value, str):
+                require.choice(name, value, ("median", "scale"))
+            elif name == "gamma":
+                require.nonnegative(name, value)
+            else:
+                require.positive(name, value)
 
     def resolve(self, X: Array, weight: Array | None = None) -> Self:
         self.check()
@@ -314,9 +311,6 @@ class Matern(OneLength):
         training points; prefer 3/2 or 5/2 there.
     """
 
-    #: The slope of the profile at t = 0 is infinite for ν = 1/2; its value there is cut off here.
-    _NEAREST: ClassVar[float] = 1e-12
-
     def __init__(self, length_scale: float | str = "median", *, nu: float = 1.5) -> None:
         self.length_scale = length_scale
         self.nu = nu
@@ -345,7 +339,7 @@ class Matern(OneLength):
         a = -xp.maximum(-xp.sqrt(t * (-2 * self.nu)), -FADED)
         decay = xp.exp(-a)
         if self.nu == 0.5:
-            return decay, decay * (0.5 / xp.maximum(a, self._NEAREST))
+            return decay, decay * (0.5 / xp.maximum(a, NEAREST))
         if self.nu == 1.5:
             return decay * (1 + a), decay * 1.5
         return decay * (1 + a * (1 + a / 3)), decay * ((5 / 6) * (1 + a))
@@ -354,13 +348,9 @@ class Matern(OneLength):
         # Newton on log k(a), concave and decreasing: after one step it comes down from the right.
         target = np.log(k)
         a = -target
-        if self.nu != 0.5:
-            for _ in range(60):
-                if self.nu == 1.5:
-                    value, rate = np.log1p(a) - a, -a / (1 + a)
-                else:
-                    poly = 1 + a + a * a / 3
-                    value, rate = np.log(poly) - a, -(a + a * a) / 3 / poly
-                step = (target - value) / np.where(rate == 0, -1, rate)
-                a = np.maximum(a + np.where(target == 0, 0, step), 0)
+        for _ in range(60 if self.nu != 0.5 else 0):
+            value, slope = self.formula(-a * a / (2 * self.nu), np)
+            rate = -a * slope / (self.nu * value)
+            step = (target - np.log(value)) / np.where(rate == 0, -1, rate)
+            a = np.maximum(a + np.where(target == 0, 0, step), 0)
         return np.asarray(-a * a / (2 * self.nu))

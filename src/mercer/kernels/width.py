@@ -22,9 +22,7 @@ FEWEST, WIDE, MOST = 200, 32, 500
 def resolve_length(rule: str, X: Rows, weight: Array | None = None) -> float:
     """The length ℓ for a rule: ``"median"`` or ``"scale"``."""
     if len(X) < 2:
-        raise DataError(
-            f"a width cannot be chosen from {len(X)} row(s); give at least 2 rows, or a number."
-        )
+        raise DataError(f"a width cannot be chosen from {len(X)} row(s); give more, or a number.")
     return {"median": median_length, "scale": variance_length}[rule](X, weight)
 
 
@@ -40,21 +38,18 @@ def median_length(X: Rows, weight: Array | None = None) -> float:
     if quick is not None:
         return float(quick * unit)
     r2 = points.pair_squares()
-    apart, pair_weight = r2 > 0, None
+    apart = r2 > 0
     if weight is not None:
         i, j = np.triu_indices(len(points), k=1)
         pair_weight = weight[i] * weight[j]
         apart &= pair_weight > 0
     if not apart.any():
-        raise DataError(
-            "kernel has no variance: all rows are equal; give rows that differ, or a width."
-        )
-    if weight is None and 2 * apart.sum() < len(r2):
-        pairs = f"{len(r2) - apart.sum()} of {len(r2)} pairs of rows coincide (median distance 0)"
-        remedy = "took the median over pairs that differ. Remove duplicates, or give a width."
-        warn(f"{pairs}; {remedy}", DegenerateKernelWarning)
-    if pair_weight is None:
-        return float(np.sqrt(_middle(r2[apart]).mean()) * unit)
+        raise DataError("kernel has no variance: all rows are equal; give others, or a width.")
+    if weight is None:
+        if 2 * apart.sum() < len(r2):
+            coincide = f"{len(r2) - apart.sum()} of {len(r2)} pairs of rows coincide"
+            warn(f"{coincide}, and do not count; give a width.", DegenerateKernelWarning)
+        return float(np.sqrt(_middle(r2 if apart.all() else r2[apart]).mean()) * unit)
     around = [0.5 - 1e-12, 0.5 + 1e-12]  # where two central values tie, both, as np.median does
     middle = np.quantile(r2[apart], around, weights=pair_weight[apart], method="inverted_cdf")
     return float(np.sqrt(middle.mean()) * unit)
@@ -68,9 +63,7 @@ def variance_length(X: Rows, weight: Array | None = None) -> float:
     w = np.ones(len(points)) if weight is None else weight
     variance, unit = (_sparse_variance if points.is_sparse else _variance)(points.rows, w)
     if variance <= 0:
-        raise DataError(
-            "kernel has no variance: all entries are equal; give rows that differ, or a width."
-        )
+        raise DataError("kernel has no variance: all entries are equal; give others, or a width.")
     return float(np.sqrt(points.width * variance) * unit)
 
 
@@ -123,34 +116,35 @@ def _by_products(points: Vectors) -> float | None:
     close = np.flatnonzero(r2 <= error)
     if len(close) > MOST:
         return None
-    equal = int(np.count_nonzero(_direct(X, close) == 0))
-    low, high = _middle(r2, equal)
-    first = r2 < low - 2 * error
-    inside = np.flatnonzero((r2 <= high + 2 * error) & ~first)
+    r2[close] = _direct(X, close)
+    different = r2[r2 > 0] if len(close) else r2
+    low, high = _middle(different)
+    inside = np.flatnonzero((low - 2 * error <= r2) & (r2 <= high + 2 * error))
     if low <= 3 * error or len(inside) > MOST:
         return None
-    exact = np.sort(_direct(X, inside))[_middle_ranks(len(r2), equal) - np.count_nonzero(first)]
+    nearer = np.count_nonzero(different < low - 2 * error)
+    exact = np.sort(_direct(X, inside))[_central(len(different)) - nearer]
     return float(np.sqrt(exact.mean()))
 
 
-def _middle_ranks(n: int, skipped: int) -> Array:
-    return skipped + np.array([(n - skipped - 1) // 2, (n - skipped) // 2])
+def _central(n: int) -> Array:
+    """The ranks of the one or two central values of n."""
+    return np.array([(n - 1) // 2, n // 2])
 
 
-def _middle(values: Array, skipped: int = 0) -> Array:
-    """The two central values of all but the smallest ones, (2,); their mean is the median.
+def _middle(values: Array) -> Array:
+    """The two central values, (2,); their mean is the median.
 
     A sample brackets them, so that few have to be sorted: a fifth of the time of ``np.partition``.
     """
-    ranks = _middle_ranks(len(values), skipped)
+    ranks = _central(len(values))
     sample = np.sort(values[:: max(1, len(values) // 4096)])
-    place = ranks[0] * len(sample) // len(values)
-    spread = 3 * int(np.sqrt(len(sample)))
+    place, spread = len(sample) // 2, 3 * int(np.sqrt(len(sample)))
     low, high = sample[max(place - spread, 0)], sample[min(place + spread, len(sample) - 1)]
     inside = values[(low <= values) & (values <= high)]
     inner = ranks - np.count_nonzero(values < low)
     if inner[0] < 0 or inner[1] >= len(inside):  # a sample may be off
-        return np.asarray(np.partition(values, ranks)[ranks])
+        inside, inner = values, ranks
     return np.asarray(np.partition(inside, inner)[inner])
 
 

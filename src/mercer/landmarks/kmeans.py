@@ -5,7 +5,7 @@ from functools import reduce
 from operator import iadd
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array
 
 from mercer._base.config import with_parameters
 from mercer._base.linalg import square_sums, write_shifted
@@ -96,10 +96,9 @@ def _around(X: Array, origin: Array, unit: float, dtype: Precision, axes: Array 
     rows = np.empty((len(X), width), dtype=dtype)
 
     def fill(part: slice) -> None:
-        moved = rows[part] if axes is None else np.empty(X[part].shape, dtype=dtype)
+        moved = np.empty(X[part].shape, dtype=dtype)
         write_shifted(X[part], origin, 1 / unit, moved)
-        if axes is not None:
-            np.matmul(moved, axes, out=rows[part])
+        rows[part] = moved if axes is None else moved @ axes
 
     thread_map(fill, blocks(len(X), STEP))
     return rows
@@ -119,15 +118,14 @@ def _leading_axes(C: Array) -> Array | None:
 
 def _nearest(rows: Array, C: Array) -> Array:
     """The number of the nearest centre of each row."""
-    half, nearest = square_sums(C) / 2, np.empty(len(rows), dtype=np.intp)
+    half = square_sums(C) / 2
 
-    def assign(part: slice) -> None:
+    def assign(part: slice) -> Array:
         near = rows[part] @ C.T
         near -= half
-        np.argmax(near, axis=1, out=nearest[part])
+        return np.asarray(np.argmax(near, axis=1))
 
-    thread_map(assign, blocks(len(rows), STEP))
-    return nearest
+    return np.concatenate(thread_map(assign, blocks(len(rows), STEP)))
 
 
 def _moved(centres: Array, nearest: Array, rows: Array, dtype: Precision) -> Array:
@@ -148,19 +146,17 @@ def sparse_lloyd_step(X: SparseRows, centres: SparseRows) -> SparseRows:
     """The same for sparse rows: tiles of x·c in float64, and a mean of sparse rows is sparse."""
     basis = Basis(Linear(), centres, np.float64)
     half = centres.astype(np.float64).square_sums() / 2
-    nearest = np.empty(len(X), dtype=np.intp)
 
-    def assign(rows: slice) -> None:
+    def assign(rows: slice) -> Array:
         p = np.empty((rows.stop - rows.start, len(centres)))
         basis.kernel.fill(basis.pack(X[rows]), basis.packed, p)
-        nearest[rows] = np.argmin(half - p, axis=1)
+        return np.asarray(np.argmin(half - p, axis=1))
 
-    thread_map(assign, blocks(len(X), EDGE["d"]))
+    nearest = np.concatenate(thread_map(assign, blocks(len(X), EDGE["d"])))
     counts = np.bincount(nearest, minlength=len(centres))
     share = 1 / counts[nearest]
     member = csr_array((share, (nearest, np.arange(len(X)))), shape=(len(centres), len(X)))
-    empty = np.flatnonzero(counts == 0)  # a centre without rows stays
-    stays = csr_array((np.ones(len(empty)), (empty, empty)), shape=2 * (len(centres),))
+    stays = diags_array((counts == 0).astype(np.float64))  # a centre without rows
     moved = member @ X.to_scipy() + stays @ centres.to_scipy()
     return _largest_entries(SparseRows.of(moved, X.dtype), ENTRIES * -(-X.nnz // len(X)))
 

@@ -173,8 +173,7 @@ class Model:
         """From eigenvalues, the number of rows (or the sum of their weights) and the trace."""
         # Solvers may be better than the precision in which the eigenvalues are returned.
         error = max(report.estimated_error, float(np.finfo(eigenvalues.dtype).eps) / 2)
-        advice = spectrum_advice(eigenvalues, rows)
-        report = replace(report, estimated_error=error, advice=advice)
+        report = replace(report, estimated_error=error, advice=spectrum_advice(eigenvalues, rows))
         shares = eigenvalues / float(rows), eigenvalues / float(trace)
         return cls(subspace, eigenvalues, *shares, residuals, report, float(rows), of_gram)
 

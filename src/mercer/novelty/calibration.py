@@ -23,8 +23,8 @@ from mercer._base.held_out import deal_folds, scores_by_fold, take
 from mercer._base.numbers import fixed_rng
 from mercer._base.registry import by_name
 from mercer._base.types import Array, RowsLike
-from mercer.exceptions import DataError, ModelFileError
-from mercer.io.model_file.checks import check_loaded, expect
+from mercer.exceptions import DataError
+from mercer.io.model_file.checks import check_loaded, demand, expect
 from mercer.kernels import Basis, Gaussian, Kernel
 from mercer.novelty.score import NoveltyScore
 from mercer.points import Points
@@ -205,8 +205,7 @@ class Split(Calibration):
         if not 1 <= aside <= n - 2:
             remedy = "leave at least 2 rows to fit and 1 to calibrate."
             raise DataError(f"share={self.share} of {n} rows sets {aside} aside; {remedy}")
-        order = rng.permutation(n)
-        rows, others = np.sort(order[:aside]), np.sort(order[aside:])
+        rows, others = (np.sort(part) for part in np.split(rng.permutation(n), [aside]))
         score = learn(others)
         return Calibrated(score, rows, score(take(X, rows)))
 
@@ -231,7 +230,8 @@ def honest_calibration(
     calibration: str | Calibration, measure: str, n: int, rate: float
 ) -> Calibration:
     """A calibration that keeps the promise of the rate, as nearly as n rows allow."""
-    strategy, breaks = as_calibration(calibration, n), measure in T_SQUARED
+    strategy = as_calibration(calibration, n)
+    breaks = measure in T_SQUARED
     if not isinstance(strategy, CrossFit) or not (breaks or n > SPLIT_BEYOND):
         return strategy
     needed = rows_needed(rate)
@@ -266,10 +266,8 @@ def check_share(share: Any) -> None:
     """Refuse what is neither a share of outliers, nor ``"auto"``, nor None."""
     number = isinstance(share, Real) and not isinstance(share, bool) and 0 < float(share) <= 0.5
     if share is not None and share != "auto" and not number:
-        raise DataError(
-            f"contamination={share!r} is the share of outliers among the training rows; give a "
-            "number in (0, 0.5], 'auto', or None for rows that are all normal."
-        )
+        remedy = "give a number in (0, 0.5], 'auto', or None for rows that are all normal."
+        raise DataError(f"contamination={share!r} is not a share of outliers; {remedy}")
 
 
 def calm_rows(
@@ -286,9 +284,8 @@ def calm_rows(
     share : float or "auto"
         Of outliers among the rows.
     """
-    n = len(X)
     aside = ASIDE if isinstance(share, str) else min(0.5, max(ASIDE, 2 * share))
-    keep = max(2, n - int(aside * n))
+    keep = max(2, len(X) - int(aside * len(X)))
     kernel = Gaussian(width=2 * Gaussian().resolve(X).length) if kernel is None else kernel
     points = kernel.points(X)
     scores = _from_mean(kernel.resolve(points.rows), points)
@@ -323,13 +320,12 @@ def _from_mean(kernel: Kernel, points: Points) -> Array:
     """Squared distance from the mean in feature space, less that mean's square."""
     some = points.sample(MEAN_OF, fixed_rng(0))
     weight = np.full((len(some), 1), 1 / len(some), dtype=some.dtype)
-    return np.asarray(
-        kernel.diag(points.rows) - 2 * Basis(kernel, some).matmat(points, weight)[:, 0]
-    )
+    products = Basis(kernel, some).matmat(points, weight)[:, 0]
+    return np.asarray(kernel.diag(points.rows) - 2 * products)
 
 
 @check_loaded.register
 def _check_conformal(conformal: Conformal) -> None:
     expect("scores", conformal.scores, (None,))
-    if not len(conformal.scores) or (np.diff(conformal.scores) < 0).any():
-        raise ModelFileError("the calibration scores are not in order")
+    ordered = len(conformal.scores) and not (np.diff(conformal.scores) < 0).any()
+    demand(ordered, "the calibration scores are not in order")

@@ -25,8 +25,7 @@ from scipy.special import ndtri
 
 from mercer._base.numbers import counted_rng, fixed_rng
 from mercer._base.types import Array
-from mercer.exceptions import ModelFileError
-from mercer.io.model_file.checks import check_loaded, expect
+from mercer.io.model_file.checks import check_loaded, demand, expect
 from mercer.novelty.score import NoveltyScore
 from mercer.points import Points
 
@@ -79,26 +78,24 @@ class Statistics:
     @classmethod
     def of(cls, score: NoveltyScore) -> Statistics:
         """Those of a model: nothing that the rows of a stream are compared with is learnt."""
-        points = score.subspace.points.sample(SAMPLE, fixed_rng(0))
-        if not points.has_coordinates:
-            return cls(score, np.empty(0), np.empty((0, 0)), np.empty(0))._with_slack(points)
-        X = points.to_dense().astype(np.float64)
-        mean = X.mean(axis=0)
-        _, size, axes = np.linalg.svd(X - mean, full_matrices=False)
-        size, axes = size[:MOST], axes[:MOST].T
-        kept = size > 1e-9 * max(size[0], np.finfo(float).tiny)
-        axes = axes[:, kept] * np.sqrt(len(X)) / size[kept]
-        return cls(score, mean, axes, np.empty(0))._with_slack(points)
-
-    def _with_slack(self, points: Points) -> Statistics:
-        """Shares of the sizes at these rows; of the score, no less than the rounding of its sum."""
-        size, subspace = np.abs(self(points)).max(axis=0), self.score.subspace
+        subspace, mean, axes = score.subspace, np.empty(0), np.empty((0, 0))
+        points = subspace.points.sample(SAMPLE, fixed_rng(0))
+        if points.has_coordinates:
+            X = points.to_dense().astype(np.float64)
+            mean = X.mean(axis=0)
+            _, size, axes = np.linalg.svd(X - mean, full_matrices=False)
+            size, axes = size[:MOST], axes[:MOST].T
+            kept = size > 1e-9 * max(size[0], np.finfo(float).tiny)
+            axes = axes[:, kept] * np.sqrt(len(X)) / size[kept]
+        bare = cls(score, mean, axes, np.empty(0))
+        # Shares of the sizes at these rows; of the score, no less than the rounding of its sum.
+        size = np.abs(bare(points)).max(axis=0)
         eps = np.full(len(size), np.finfo(float).eps)
-        eps[: None if not len(self.mean) else 1] = np.finfo(subspace.coef.dtype).eps
-        slack = np.sqrt(eps) * size
+        eps[: 1 if len(mean) else None] = np.finfo(subspace.coef.dtype).eps
         own = float(np.abs(subspace.kernel.diag(points.rows)).max())
-        slack[0] += ROUNDING * eps[0] * self.score.outside * (own + subspace.mean_square)
-        return replace(self, slack=slack)
+        slack = np.sqrt(eps) * size
+        slack[0] += ROUNDING * eps[0] * score.outside * (own + subspace.mean_square)
+        return replace(bare, slack=slack)
 
     @property
     def _columns(self) -> int:
@@ -173,9 +170,8 @@ class Martingale:
     def restart(self) -> Martingale:
         """New bettors, who know the same rows."""
         values = np.hstack([self.ordered, self.recent]).T
-        since = np.full_like(self.since, self.rows)
         start = Martingale.start(values, self.seed, self.slack)
-        return replace(start, rows=self.rows, since=since)
+        return replace(start, rows=self.rows, since=np.full_like(self.since, self.rows))
 
     @property
     def capital(self) -> Array:
@@ -241,10 +237,8 @@ class Martingale:
         since = np.where(-self.run <= lowest, self.since, self.rows + first)
         run = won[-1] - np.minimum(-self.run, lowest)
         capitals = np.logaddexp(aside[1:, None], np.logaddexp.reduce(stakes, axis=2))
-        rows, kept = self.rows + len(p), float(aside[-1])
-        return replace(
-            self, aside=kept, stakes=stakes[-1], run=run, since=since, rows=rows
-        ), capitals
+        after = replace(self, aside=float(aside[-1]), stakes=stakes[-1], run=run, since=since)
+        return replace(after, rows=self.rows + len(p)), capitals
 
 
 @check_loaded.register
@@ -264,5 +258,5 @@ def _check_martingale(state: Martingale) -> None:
         expect(name, getattr(state, name), shape)
     expect("since", state.since, shape, "i")
     expect("slack", state.slack, shape[:1])
-    if (np.diff(state.ordered, axis=1) < 0).any() or state.recent.shape[1] >= RECENT:
-        raise ModelFileError("the values that rows are ranked among are not in order")
+    mixed = (np.diff(state.ordered, axis=1) < 0).any() or state.recent.shape[1] >= RECENT
+    demand(not mixed, "the values that rows are ranked among are not in order")

@@ -176,18 +176,16 @@ def contributions(score: NoveltyScore, X: RowsLike, reference: RowsLike, nodes: 
     points, others = (as_points(rows) for rows in (X, reference))
     if not (points.is_sparse and others.is_sparse):
         return along_the_line(score.gradient, points.to_dense(), others.to_dense(), nodes)
-    first, *parts = (
-        _of_sparse(score, points[rows], others[rows], nodes)
-        for rows in blocks(len(X), max(1, ENTRIES // points.width))
-    )
-    return first.joined(*parts)
 
+    def some(rows: slice) -> SparseRows:
+        """At the places in which a row and its reference differ; elsewhere it is zero."""
+        at, reference = points[rows], others[rows]
+        places = SparseRows.of(at.to_scipy() - reference.to_scipy())
+        parts = along_the_line(score.gradient, at.to_dense(), reference.to_dense(), nodes)
+        return places.with_data(parts[places.row_numbers(), places.indices])
 
-def _of_sparse(score: NoveltyScore, X: SparseRows, reference: SparseRows, nodes: int) -> SparseRows:
-    """At the places in which a row and its reference differ; elsewhere it is zero."""
-    places = SparseRows.of(X.to_scipy() - reference.to_scipy())
-    shares = along_the_line(score.gradient, X.to_dense(), reference.to_dense(), nodes)
-    return places.with_data(shares[places.row_numbers(), places.indices])
+    first, *more = map(some, blocks(len(X), max(1, ENTRIES // points.width)))
+    return first.joined(*more)
 
 
 def along_the_line(

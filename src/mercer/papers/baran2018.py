@@ -4,20 +4,19 @@ The report shows pictures without numbers or settings. The data here show the sa
 numbers say in how far they are true.
 """
 
-from functools import partial
+from typing import Any
 
 import numpy as np
-from sklearn.decomposition import FastICA
+from sklearn.decomposition import PCA, FastICA
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from mercer import KernelPCA
 from mercer._base.numbers import fixed_rng
-from mercer._base.types import Array, Axes, Figure
-from mercer.alternatives._base import leading_axes
+from mercer._base.types import Array, Axes
 from mercer.kernels import Gaussian, Precomputed
 from mercer.papers import item
-from mercer.papers.item import INK, PALE, Result, Setting, checked, on_circle
+from mercer.papers.item import INK, PALE, Result, Setting, drawing, on_circle, result
 from mercer.papers.mika1999 import Curve, linear_denoise
 from mercer.plots._base import PALETTE
 from mercer.preimage import FixedPoint
@@ -28,9 +27,8 @@ RINGS_KERNEL = Gaussian(sigma=1.5)
 
 def linear_pca(X: Array) -> tuple[Array, Array, Array]:
     """Directions as rows, their shares of the variance, and the scores, (n, d)."""
-    around = X - X.mean(axis=0)
-    axes, s = leading_axes(around, X.shape[1])
-    return axes, s**2 / (s**2).sum(), around @ axes.T
+    pca = PCA().fit(X)
+    return pca.components_, pca.explained_variance_ratio_, pca.transform(X)
 
 
 def angle_between(a: Array, b: Array) -> float:
@@ -108,25 +106,23 @@ def run_figure1(setting: Setting) -> Result:
     """Principal components are orthogonal, the first along the largest variance."""
     X = tilted_cloud(fixed_rng(setting.seed))
     axes, share, _ = linear_pca(X)
-    (truth,) = on_circle(np.radians([35]))
-    angles = {"axis": angle_between(axes[0], truth), "between": angle_between(*axes)}
-    checks = checked("baran2018/figure1", **angles, share=share[0])
     numbers = item.table({"component": (0, 1), "x": axes[:, 0], "y": axes[:, 1], "share": share})
 
-    def draw() -> Figure:
-        figure, panels = item.sheet(1, 1, (5, 4))
-        ax, mean = panels[0, 0], X.mean(axis=0)
+    @drawing((5, 4))
+    def draw(ax: Axes) -> None:
         item.cloud(ax, X, PALE, 9)
         # The components at the mean, as long as two standard deviations.
+        mean = X.mean(axis=0)
         ends = mean + 2 * np.sqrt(share * X.var(axis=0).sum())[:, None] * axes
         for k, color in ((0, PALETTE[2]), (1, PALETTE[0])):
             arrow = {"arrowstyle": "-|>", "color": color, "lw": 2}
             ax.annotate("", ends[k], mean, arrowprops=arrow)
             ax.annotate(f"u{k + 1}", ends[k], (4, 4), textcoords="offset points", color=color)
         item.plane(ax, "principal components")
-        return figure
 
-    return Result(numbers, checks, draw)
+    (truth,) = on_circle(np.radians([35]))
+    angles = {"axis": angle_between(axes[0], truth), "between": angle_between(*axes)}
+    return result("baran2018/figure1", numbers, draw, {**angles, "share": share[0]})
 
 
 def run_figure2(setting: Setting) -> Result:
@@ -134,33 +130,25 @@ def run_figure2(setting: Setting) -> Result:
     X, fine = parabola(fixed_rng(setting.seed)), np.linspace(-1.8, 1.8, 3000)
     truth = Curve(X, np.column_stack([fine, fine**2]))
     model = KernelPCA(6, kernel=Gaussian(width=1.0), preimage=FixedPoint()).fit(X)
-    curves = {
-        "noisy": X,
-        "linear PCA, n = 1": linear_denoise(X, X, 1),
-        "kernel PCA, n = 6": model.denoise(X),
-    }
-    distance = {name: truth.squared_distance(points) for name, points in curves.items()}
+    ways = {"linear PCA, n = 1": linear_denoise(X, X, 1), "kernel PCA, n = 6": model.denoise(X)}
+    distance = {name: truth.squared_distance(Y) for name, Y in {"noisy": X, **ways}.items()}
     noisy, straight, bent = distance.values()
-    checks = checked("baran2018/figure2", linear=straight / noisy, kernel=bent / noisy)
-    numbers = [{"method": name, "squared distance": value} for name, value in distance.items()]
-    pairs = {f"{name}: {distance[name]:.4f}": (X, curves[name]) for name in list(curves)[1:]}
+    numbers = item.table({"method": distance, "squared distance": distance.values()})
+    pairs = {f"{name}: {distance[name]:.4f}": (X, points) for name, points in ways.items()}
+    found = {"linear": straight / noisy, "kernel": bent / noisy}
     chosen = {"share of the first linear component": f"{linear_pca(X)[1][0]:.3f}"}
-    return Result(numbers, checks, partial(item.denoised, pairs), chosen)
+    return result("baran2018/figure2", numbers, item.denoised(pairs), found, chosen=chosen)
 
 
 def run_figure3(setting: Setting) -> Result:
     """Pancakes: what counts lies along the axis of least variance."""
     X, labels = pancakes(fixed_rng(setting.seed))
     axes, share, Z = linear_pca(X)
-    separations = [separated(Z[:, k], labels) for k in range(3)]
-    numbers = item.table(
-        {"component": range(3), "share": share, "pancakes told apart": separations}
-    )
-    upright = {"share": share[2], "angle": angle_between(axes[2], np.array([0, 0, 1.0]))}
-    checks = checked("baran2018/figure3", first=separations[0], third=separations[2], **upright)
+    parted = [separated(Z[:, k], labels) for k in range(3)]
+    numbers = item.table({"component": range(3), "share": share, "pancakes told apart": parted})
 
-    def draw() -> Figure:
-        figure, (deep, ax) = item.row((9, 3.8), "3d", None)
+    @drawing((9, 3.8), "AB", per_subplot_kw={"A": {"projection": "3d"}})
+    def draw(deep: Axes, ax: Axes) -> None:
         _groups(deep, X, labels)
         deep.set_box_aspect((4, 4, 2.2))
         deep.set_title("three pancakes", fontsize=10)
@@ -168,46 +156,41 @@ def run_figure3(setting: Setting) -> Result:
         jitter = fixed_rng(2018).uniform(-0.28, 0.28, len(X))
         for k in range(3):
             _groups(ax, np.column_stack([Z[:, k], 2 - k + jitter]), labels, 6)
-        ax.set_yticks(
-            [2, 1, 0], [f"component {k}: {separations[k]:.0%} told apart" for k in range(3)]
-        )
+        names = [f"component {k}: {share:.0%} told apart" for k, share in enumerate(parted)]
+        ax.set_yticks([2, 1, 0], names)
         ax.spines[:].set_visible(False)
-        return figure
 
-    return Result(numbers, checks, draw)
+    upright = {"share": share[2], "angle": angle_between(axes[2], np.array([0, 0, 1.0]))}
+    found = {"first": parted[0], "third": parted[2], **upright}
+    return result("baran2018/figure3", numbers, draw, found)
 
 
 def run_figure4(setting: Setting) -> Result:
     """Two clouds that cross: orthogonal components meet neither; independent ones do."""
     X, truth = crossing_clouds(fixed_rng(setting.seed))
-    model = FastICA(
-        2, fun="cube", algorithm="deflation", max_iter=1000, random_state=0, whiten="unit-variance"
-    ).fit(X)
+    how: dict[str, Any] = {"fun": "cube", "algorithm": "deflation", "max_iter": 1000}
+    model = FastICA(2, **how, random_state=0, whiten="unit-variance").fit(X)
     free = model.mixing_.T / np.linalg.norm(model.mixing_, axis=0)[:, None]
     directions = {"PCA": linear_pca(X)[0], "independent components": free}
     angles = {
-        name: [min(angle_between(t, a) for a in axes) for t in truth]
+        (name, i): min(angle_between(t, a) for a in axes)
         for name, axes in directions.items()
+        for i, t in enumerate(truth, start=1)
     }
-    numbers = [
-        {"method": name, "cloud": i, "angle to nearest, degrees": angle}
-        for name, both in angles.items()
-        for i, angle in enumerate(both, start=1)
-    ]
-    pca, ica = angles.values()
-    between = angle_between(*truth)
-    checks = checked("baran2018/figure4", pca=min(pca), ica=max(ica), clouds=between)
+    methods, clouds = zip(*angles, strict=True)
+    columns = {"method": methods, "cloud": clouds, "angle to nearest, degrees": angles.values()}
 
-    def draw() -> Figure:
-        figure, panels = item.sheet(1, 2, (8, 3.8))
-        for ax, (name, axes) in zip(panels[0], directions.items(), strict=True):
+    @drawing((8, 3.8), "AB")
+    def draw(*panels: Axes) -> None:
+        for ax, (name, axes) in zip(panels, directions.items(), strict=True):
             item.cloud(ax, X, PALE, 6)
             for a in axes:
                 ax.plot(*np.outer(a, [-5, 5]), color=PALETTE[2], lw=1.8)
             item.plane(ax, name)
-        return figure
 
-    return Result(numbers, checks, draw)
+    *pca, first, second = angles.values()
+    found = {"pca": min(pca), "ica": max(first, second), "clouds": angle_between(*truth)}
+    return result("baran2018/figure4", item.table(columns), draw, found)
 
 
 def run_figure5(setting: Setting) -> Result:
@@ -217,29 +200,27 @@ def run_figure5(setting: Setting) -> Result:
     axes, share, explicit = linear_pca(F)
     shares = {"feature": share[0], "input": linear_pca(X)[1][0]}
     apart = np.abs(np.abs(squares_kernel_pca(X)) - np.abs(explicit)).max()
-    checks = checked("baran2018/figure5", apart=apart / np.abs(explicit).max(), **shares)
-    numbers = [{"space": name, "share of the first component": shares[name]} for name in shares]
-    return Result(numbers, checks, lambda: _draw_figure5(X, F, axes[0], explicit[:, 0]))
+    found = {"apart": apart / np.abs(explicit).max(), **shares}
+    numbers = item.table({"space": shares, "share of the first component": shares.values()})
 
+    @drawing((9, 3.8), "AB")
+    def draw(left: Axes, right: Axes) -> None:
+        side, green, mean, axis = np.linspace(-2.6, 2.6, 120), "#4f9d69", F.mean(axis=0), axes[0]
+        grid = np.stack(np.meshgrid(side, side / 1.6), axis=-1)
+        heights = (grid**2 - mean) @ axis
+        left.contour(grid[..., 0], grid[..., 1], heights, 10, colors=green, linewidths=0.8)
+        item.cloud(left, X, PALETTE[2], 9)
+        item.plane(left, "input space: lines of equal score on v₁")
+        scores = explicit[:, 0]
+        for point, score in zip(F[::8], scores[::8], strict=True):
+            right.plot(*zip(point, mean + score * axis, strict=True), color=green, lw=0.9)
+        ends = mean + np.outer([scores.min() - 0.5, scores.max() + 0.5], axis)
+        right.plot(*ends.T, color=INK, lw=1.4)
+        item.cloud(right, F, PALETTE[2], 9)
+        right.set(xlabel="x₁²", ylabel="x₂²")
+        item.plane(right, "feature space, and v₁", ticks=True)
 
-def _draw_figure5(X: Array, F: Array, axis: Array, scores: Array) -> Figure:
-    figure, panels = item.sheet(1, 2, (9, 3.8))
-    side, green = np.linspace(-2.6, 2.6, 120), "#4f9d69"
-    grid = np.stack(np.meshgrid(side, side / 1.6), axis=-1)
-    heights = (grid**2 - F.mean(axis=0)) @ axis
-    left, right = panels[0]
-    left.contour(grid[..., 0], grid[..., 1], heights, 10, colors=green, linewidths=0.8)
-    item.cloud(left, X, PALETTE[2], 9)
-    item.plane(left, "input space: lines of equal score on v₁")
-    foot = F.mean(axis=0) + np.outer(scores, axis)
-    for point, end in zip(F[::8], foot[::8], strict=True):
-        right.plot(*zip(point, end, strict=True), color=green, lw=0.9)
-    ends = F.mean(axis=0) + np.outer([scores.min() - 0.5, scores.max() + 0.5], axis)
-    right.plot(*ends.T, color=INK, lw=1.4)
-    item.cloud(right, F, PALETTE[2], 9)
-    right.set(xlabel="x₁²", ylabel="x₂²")
-    item.plane(right, "feature space, and v₁", ticks=True)
-    return figure
+    return result("baran2018/figure5", numbers, draw, found)
 
 
 def run_figure6(setting: Setting) -> Result:
@@ -249,41 +230,34 @@ def run_figure6(setting: Setting) -> Result:
     classifier = LogisticRegression(C=1e4, max_iter=5000)
     spaces = {"2-D": X, "3-D": Z / Z.std(axis=0)}
     right = {name: float(classifier.fit(P, labels).score(P, labels)) for name, P in spaces.items()}
-    checks = checked("baran2018/figure6", flat=right["2-D"], deep=right["3-D"])
+    numbers = item.table({"space": right, "put right": right.values()})
 
-    def draw() -> Figure:
-        figure, (flat, deep) = item.row((9, 4), None, "3d")
+    @drawing((9, 4), "AB", per_subplot_kw={"B": {"projection": "3d"}})
+    def draw(flat: Axes, deep: Axes) -> None:
         _groups(flat, X, labels)
         item.plane(flat, "in the plane")
         _groups(deep, Z, labels)
         deep.set_title("three kernel components", fontsize=10)
-        return figure
 
-    numbers = [{"space": name, "put right": share} for name, share in right.items()]
-    return Result(numbers, checks, draw)
+    found = {"flat": right["2-D"], "deep": right["3-D"]}
+    return result("baran2018/figure6", numbers, draw, found)
 
 
 def run_figure7(setting: Setting) -> Result:
     """The first kernel component alone tells the clouds apart; no linear one does."""
     X, labels = rings(fixed_rng(setting.seed))
-    embeddings = {
-        "kernel PCA": KernelPCA(2, kernel=RINGS_KERNEL).fit_transform(X),
-        "linear PCA": linear_pca(X)[2],
-    }
-    separations = {name: separated(Z[:, 0], labels) for name, Z in embeddings.items()}
-    kernel, linear = separations.values()
-    checks = checked("baran2018/figure7", kernel=kernel, linear=linear)
+    kernel = KernelPCA(2, kernel=RINGS_KERNEL).fit_transform(X)
+    embeddings = {"kernel PCA": kernel, "linear PCA": linear_pca(X)[2]}
+    parted = {name: separated(Z[:, 0], labels) for name, Z in embeddings.items()}
+    told = "told apart by the first component"
 
-    def draw() -> Figure:
-        figure, panels = item.sheet(1, 2, (9, 4))
-        for ax, (name, Z) in zip(panels[0], embeddings.items(), strict=True):
+    @drawing((9, 4), "AB")
+    def draw(*panels: Axes) -> None:
+        for ax, (name, Z) in zip(panels, embeddings.items(), strict=True):
             _groups(ax, Z, labels)
-            title = f"{name}: {separations[name]:.0%} told apart by the first component"
+            title = f"{name}: {parted[name]:.0%} {told}"
             item.panel(ax, title, xlabel="component 0", ylabel="component 1")
-        return figure
 
-    numbers = [
-        {"method": name, "told apart by the first component": separations[name]}
-        for name in separations
-    ]
-    return Result(numbers, checks, draw)
+    numbers = item.table({"method": parted, told: parted.values()})
+    found = {"kernel": parted["kernel PCA"], "linear": parted["linear PCA"]}
+    return result("baran2018/figure7", numbers, draw, found)

@@ -6,7 +6,7 @@ and a :class:`Result` is *reproduced* if all of them hold on the data that the p
 
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,8 @@ from mercer._base.types import Array, Axes, Figure
 from mercer.exceptions import MercerError
 from mercer.papers.sources import Sources
 
+#: Returns a matplotlib figure.
+Drawing = Callable[[], Figure]
 INK, PALE = "#1c2733", "#a9b4c0"
 
 
@@ -26,17 +28,21 @@ def need_matplotlib() -> Any:
     return optional.require("matplotlib.figure", "plot").Figure
 
 
-def sheet(rows: int, columns: int, size: tuple[float, float], **options: Any) -> tuple[Any, Array]:
-    """A figure of ``size`` inches, and its (rows, columns) axes."""
-    figure = need_matplotlib()(figsize=size, layout="constrained")
-    return figure, np.asarray(figure.subplots(rows, columns, squeeze=False, **options))
+def drawing(size: tuple[float, float], mosaic: Any = "A", **options: Any) -> Callable[..., Drawing]:
+    """Make a function that draws into axes, one for each letter, one that returns a new figure.
 
+    ``options`` are those of matplotlib's ``subplot_mosaic``.
+    """
 
-def row(size: tuple[float, float], *projections: str | None) -> tuple[Any, list[Any]]:
-    """A figure of ``size`` inches, and axes beside each other: ``"3d"``, or None for a plane."""
-    figure, count = need_matplotlib()(figsize=size, layout="constrained"), len(projections)
-    places = enumerate(projections, start=1)
-    return figure, [figure.add_subplot(1, count, i, projection=kind) for i, kind in places]
+    def with_axes(draw: Callable[..., None]) -> Drawing:
+        def figure() -> Figure:
+            made = need_matplotlib()(figsize=size, layout="constrained")
+            draw(*made.subplot_mosaic(mosaic, **options).values())
+            return made
+
+        return figure
+
+    return with_axes
 
 
 def cloud(ax: Axes, points: Array, color: str = PALE, size: float = 6, **options: Any) -> None:
@@ -69,17 +75,20 @@ def on_circle(angle: Array) -> Array:
 
 def denoised(
     pairs: Mapping[str, tuple[Array, Array]], width: float = 8, columns: int = 2
-) -> Figure:
+) -> Drawing:
     """A figure with a panel for each title: noisy points below, and what became of them above."""
     from mercer.plots._base import PALETTE
 
     rows = len(pairs) // columns
-    figure, axes = sheet(rows, columns, (width, width * rows / columns))
-    for ax, (title, (noisy, clean)) in zip(axes.ravel(), pairs.items(), strict=True):
-        cloud(ax, noisy)
-        cloud(ax, clean, PALETTE[0], 10)
-        plane(ax, title)
-    return figure
+
+    @drawing((width, width * rows / columns), np.arange(len(pairs)).reshape(rows, columns).tolist())
+    def draw(*panels: Axes) -> None:
+        for ax, (title, (noisy, clean)) in zip(panels, pairs.items(), strict=True):
+            cloud(ax, noisy)
+            cloud(ax, clean, PALETTE[0], 10)
+            plane(ax, title)
+
+    return draw
 
 
 #: Failed checks that a verdict names before it counts the rest.
@@ -128,9 +137,8 @@ class Check:
         """The bars in words."""
         if self.low == self.high:
             return f"= {self.low:.4g}"
-        low = "" if self.low == -np.inf else f"≥ {self.low:.4g}"
-        high = "" if self.high == np.inf else f"≤ {self.high:.4g}"
-        return ", ".join(filter(None, (low, high)))
+        bars = {"≥": self.low, "≤": self.high}
+        return ", ".join(f"{sign} {bar:.4g}" for sign, bar in bars.items() if np.isfinite(bar))
 
     @property
     def row(self) -> dict[str, Any]:
@@ -169,7 +177,7 @@ class Result:
 
     numbers: Sequence[Mapping[str, Any]]  #: a table: equal keys in every row
     checks: Sequence[Check]
-    draw: Callable[[], Any]  #: returns a matplotlib figure
+    draw: Drawing
     #: Everything that was chosen: sizes, kernel, draws, seed
     setting: Mapping[str, Any] = field(default_factory=dict)
     #: Where the paper was read in one of several ways, and what it does not print
@@ -191,15 +199,13 @@ class Result:
         differs, because b is 2, above 1
         """
         faults = [check.fault for check in self.checks if not check.holds]
-        if self.stands_in:
-            kept = f"{len(self.checks) - len(faults)} of {len(self.checks)}"
-            return Verdict(False, f"{self.stands_in}; {kept} checks hold all the same")
-        if faults:
-            rest = f", and {len(faults) - NAMED} more" if len(faults) > NAMED else ""
-            return Verdict(False, "; ".join(faults[:NAMED]) + rest)
-        if not self.checks:
-            return Verdict(False, "nothing was checked")
         count = len(self.checks)
+        if self.stands_in:
+            kept = f"{count - len(faults)} of {count} checks hold all the same"
+            return Verdict(False, f"{self.stands_in}; {kept}")
+        if faults or not count:
+            rest = f", and {len(faults) - NAMED} more" if len(faults) > NAMED else ""
+            return Verdict(False, "; ".join(faults[:NAMED]) + rest or "nothing was checked")
         return Verdict(True, "the one check holds" if count == 1 else f"all {count} checks hold")
 
 
@@ -224,15 +230,9 @@ PAPERS = {paper: facts.pop("reference") for paper, facts in FACTS.items()}
 
 
 def _load_and_run(paper: str, name: str, setting: Setting) -> Result:
-    """The result of an item, with what the tables beside the code say of it."""
-    facts = FACTS[paper][name]
-    module = facts.get("module", paper)
+    module = FACTS[paper][name].get("module", paper)
     result: Result = catalogue.load(f"mercer.papers.{module}:run_{name}")(setting)
-    said = tomllib.loads(packaged("mercer.papers", "remarks.toml"))["remark"]
-    own = [r["text"] for r in said if paper in r["of"] or f"{paper}/{name}" in r["of"]]
-    return replace(
-        result, setting=facts["setting"] | result.setting, remarks=[*result.remarks, *own]
-    )
+    return result
 
 
 #: What can be reproduced. The code of an item is loaded when it is run: to list all takes no time.
@@ -243,11 +243,27 @@ ITEMS = tuple(
 )
 
 
-def checked(item: str, **found: Any) -> list[Check]:
-    """Numbers of an item, each within the bars that ``items.toml`` sets."""
+def result(
+    item: str,
+    numbers: Sequence[Mapping[str, Any]],
+    draw: Drawing,
+    found: Mapping[str, Any],
+    *checks: Check,
+    chosen: Mapping[str, Any] | None = None,
+    remarks: Sequence[str] = (),
+    stands_in: str = "",
+) -> Result:
+    """The result of an item: each number found within its bars, and what is said beside it.
+
+    Bars and setting are in ``items.toml``, the remarks on all papers in ``remarks.toml``.
+    """
     paper, name = item.split("/")
-    bars = FACTS[paper][name]
-    return [Check(found=float(value), **bars[key]) for key, value in found.items()]
+    facts = FACTS[paper][name]
+    barred = (Check(found=float(value), **facts[key]) for key, value in found.items())
+    said = tomllib.loads(packaged("mercer.papers", "remarks.toml"))["remark"]
+    own = [remark["text"] for remark in said if {paper, item} & set(remark["of"])]
+    setting = facts["setting"] | (chosen or {})
+    return Result(numbers, [*checks, *barred], draw, setting, [*remarks, *own], stands_in)
 
 
 def table(columns: Mapping[str, Iterable[Any]]) -> list[dict[str, Any]]:
@@ -266,16 +282,11 @@ def select(*names: str) -> list[Item]:
     >>> len(select("mika1999"))
     5
     """
-    meant = {item.key for name in names for item in _meant(name)}
-    return [item for item in ITEMS if item.key in meant]
-
-
-def _meant(what: str) -> list[Item]:
-    items = [item for item in ITEMS if what in ("all", item.paper, item.key)]
-    if items:
-        return items
-    paper = what.split("/")[0]
-    if paper in PAPERS:
-        names = ", ".join(item.name for item in ITEMS if item.paper == paper)
-        raise MercerError(f"'{what}' is not there; {paper} has {names}.")
-    raise MercerError(f"there is no paper '{paper}'; give 'all' or one of {', '.join(PAPERS)}.")
+    for name in names:
+        paper = name.split("/")[0]
+        if name != "all" and paper not in PAPERS:
+            papers = ", ".join(PAPERS)
+            raise MercerError(f"there is no paper '{paper}'; give 'all' or one of {papers}.")
+        if "/" in name and name not in [item.key for item in ITEMS]:
+            raise MercerError(f"'{name}' is not there; {paper} has {', '.join(FACTS[paper])}.")
+    return [item for item in ITEMS if {"all", item.paper, item.key} & set(names)]

@@ -7,20 +7,23 @@ kernel PCA with the same number of components, unless said otherwise. Figures 2 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist
+from sklearn.decomposition import PCA
 
 from mercer import KernelPCA
-from mercer._base import linalg, progress
+from mercer._base.linalg import square_sums
 from mercer._base.numbers import fixed_rng
-from mercer._base.types import Array, Estimator, Figure
+from mercer._base.progress import announced
+from mercer._base.types import Array, Axes
 from mercer.alternatives import BottleneckAutoencoder, PrincipalCurve
 from mercer.kernels import Gaussian
 from mercer.model import Subspace
 from mercer.papers import item
-from mercer.papers.item import INK, PALE, Check, Result, Setting, checked, on_circle
+from mercer.papers.item import INK, PALE, Check, Result, Setting, drawing, on_circle, result
 from mercer.plots._base import PALETTE
 from mercer.preimage import FixedPoint, PreImageSolver
 
@@ -39,14 +42,13 @@ def denoise_with(solver: PreImageSolver) -> Denoiser:
 
 def linear_denoise(train: Array, X: Array, q: int) -> Array:
     """Centred linear PCA with q components."""
-    mean = train.mean(axis=0)
-    axes = np.linalg.svd(train - mean, full_matrices=False)[2][:q]
-    return np.asarray((X - mean) @ axes.T @ axes + mean)
+    pca = PCA(q).fit(train)
+    return np.asarray(pca.inverse_transform(pca.transform(X)))
 
 
 def mean_error(points: Array, truth: Array) -> float:
     """Mean squared distance of points to the truth."""
-    return float(linalg.square_sums(points - truth).mean())
+    return float(square_sums(points - truth).mean())
 
 
 #: σ → the nine ratios printed in Table 1, and the lower bars for ours.
@@ -56,8 +58,7 @@ PAPER_TABLE1, TABLE1_BARS = (
 )
 
 
-@dataclass(frozen=True)
-class Draw:
+class Draw(NamedTuple):
     """One draw of the eleven Gaussians: training rows, test rows, and the centres of the latter."""
 
     train: Array
@@ -91,25 +92,22 @@ def table1(
     (draws, 9) array; take medians over the draws. Centred in feature space unless ``center`` is
     false.
     """
-    methods = denoisers if denoisers is not None else {"fixed point": denoise_with(FixedPoint())}
-    result = {name: {sigma: np.empty((draws, 9)) for sigma in sigmas} for name in methods}
-    for number, sigma in enumerate(sigmas):
-        for i in range(draws):
-            progress.announce("table 1", number * draws + i, draws * len(sigmas))
-            data = gaussians(sigma, fixed_rng([seed, i, int(1000 * sigma)]))
-            # c = 2σ² in exp(-r²/(d c)), d = 10
-            model = KernelPCA(9, kernel=Gaussian(width=np.sqrt(20) * sigma), center=center)
-            subspace = model.fit(data.train).subspace_
-            for q in range(1, 10):
-                straight = mean_error(linear_denoise(data.train, data.test, q), data.centres)
-                for name, method in methods.items():
-                    bent = mean_error(method(subspace.leading(q), data.test), data.centres)
-                    result[name][sigma][i, q - 1] = straight / bent
-    return result
+    methods = denoisers or {"fixed point": denoise_with(FixedPoint())}
+    ratios = {name: {sigma: np.empty((draws, 9)) for sigma in sigmas} for name in methods}
+    for sigma, i in announced("table 1", [*product(sigmas, range(draws))]):
+        data = gaussians(sigma, fixed_rng([seed, i, int(1000 * sigma)]))
+        # c = 2σ² in exp(-r²/(d c)), d = 10
+        model = KernelPCA(9, kernel=Gaussian(width=np.sqrt(20) * sigma), center=center)
+        subspace = model.fit(data.train).subspace_
+        for q in range(1, 10):
+            straight = mean_error(linear_denoise(data.train, data.test, q), data.centres)
+            for name, method in methods.items():
+                bent = mean_error(method(subspace.leading(q), data.test), data.centres)
+                ratios[name][sigma][i, q - 1] = straight / bent
+    return ratios
 
 
-@dataclass(frozen=True)
-class Curve:
+class Curve(NamedTuple):
     """Noisy points on a curve in the plane, and the curve itself as a fine polygon."""
 
     points: Array
@@ -139,13 +137,9 @@ def square(rng: np.random.Generator, n: int = 200, noise: float = 0.1) -> Curve:
 
 def figure1(curve: Curve, q: int, *, c: float = 0.5) -> dict[str, Array]:
     """Figure 1: the points denoised by linear PCA (one component) and kernel PCA (q components)."""
-    kernel = Gaussian(width=np.sqrt(2 * c))  # exp(-r²/(d c)), d = 2
-    model = KernelPCA(q, kernel=kernel, preimage=FixedPoint()).fit(curve.points)
-    return {
-        "noisy": curve.points,
-        "linear": linear_denoise(curve.points, curve.points, 1),
-        "kernel": model.denoise(curve.points),
-    }
+    X, kernel = curve.points, Gaussian(width=np.sqrt(2 * c))  # exp(-r²/(d c)), d = 2
+    model = KernelPCA(q, kernel=kernel, preimage=FixedPoint()).fit(X)
+    return {"noisy": X, "linear": linear_denoise(X, X, 1), "kernel": model.denoise(X)}
 
 
 def _curve(fine: Array, rng: np.random.Generator, n: int, noise: float) -> Curve:
@@ -158,84 +152,72 @@ def run_table1(setting: Setting) -> Result:
     draws = setting.choose(10, 40)
     ratios = table1(draws, seed=setting.seed)["fixed point"]
     numbers, checks = [], []
-    for sigma, printed in PAPER_TABLE1.items():
-        for q, (theirs, bar) in enumerate(zip(printed, TABLE1_BARS[sigma], strict=True), start=1):
-            low, median, high = np.quantile(ratios[sigma][:, q - 1], (0, 0.5, 1))
-            cell = {"sigma": sigma, "n": q, "paper": theirs, "median": median}
-            numbers.append({**cell, "min": low, "max": high})
-            checks.append(Check(f"σ = {sigma}, n = {q}", float(median), low=bar, paper=theirs))
+    for (sigma, printed), q in product(PAPER_TABLE1.items(), range(1, 10)):
+        theirs, bar = printed[q - 1], TABLE1_BARS[sigma][q - 1]
+        low, median, high = np.quantile(ratios[sigma][:, q - 1], (0, 0.5, 1))
+        cell = {"sigma": sigma, "n": q, "paper": theirs, "median": median}
+        numbers.append({**cell, "min": low, "max": high})
+        checks.append(Check(f"σ = {sigma}, n = {q}", float(median), low=bar, paper=theirs))
     inside = sum(row["min"] <= row["paper"] <= row["max"] for row in numbers)
-    checks += checked("mika1999/table1", inside=inside)
-    return Result(numbers, checks, lambda: _draw_table1(ratios), {"draws": draws})
 
+    @drawing((11, 2.9), "ABCDE", sharex=True)
+    def draw(*panels: Axes) -> None:
+        n = np.arange(1, 10)
+        for ax, (sigma, own), color in zip(panels, ratios.items(), PALETTE, strict=False):
+            ax.fill_between(n, own.min(axis=0), own.max(axis=0), color=color, alpha=0.2, lw=0)
+            ax.plot(n, np.median(own, axis=0), color=color, label="mercer, median")
+            ax.plot(n, PAPER_TABLE1[sigma], "o", color=INK, ms=4, label="paper")
+            ax.axhline(1, color=PALE, lw=0.8, zorder=0)
+            item.panel(ax, f"σ = {sigma}", yscale="log", xticks=[1, 3, 5, 7, 9])
+        panels[0].set_ylabel("error, linear / kernel")
+        panels[2].set_xlabel("number of components n")
+        panels[0].legend(frameon=False, fontsize=8)
 
-def _draw_table1(ratios_of: Mapping[float, Array]) -> Figure:
-    figure, axes = item.sheet(1, 5, (11, 2.9), sharex=True)
-    n = np.arange(1, 10)
-    for ax, (sigma, ratios), color in zip(axes[0], ratios_of.items(), PALETTE, strict=False):
-        ax.fill_between(n, ratios.min(axis=0), ratios.max(axis=0), color=color, alpha=0.2, lw=0)
-        ax.plot(n, np.median(ratios, axis=0), color=color, label="mercer, median")
-        ax.plot(n, PAPER_TABLE1[sigma], "o", color=INK, ms=4, label="paper")
-        ax.axhline(1, color=PALE, lw=0.8, zorder=0)
-        item.panel(ax, f"σ = {sigma}", yscale="log", xticks=[1, 3, 5, 7, 9])
-    axes[0, 0].set_ylabel("error, linear / kernel")
-    axes[0, 2].set_xlabel("number of components n")
-    axes[0, 0].legend(frameon=False, fontsize=8)
-    return figure
+    found, chosen = {"inside": inside}, {"draws": draws}
+    return result("mika1999/table1", numbers, draw, found, *checks, chosen=chosen)
 
 
 def run_figure1(setting: Setting) -> Result:
     """The half circle and the square: mean squared distance to the truth, and coverage."""
     rng = fixed_rng(setting.seed)
     curves = {"half circle": half_circle(rng), "square": square(rng)}
-    others = {
+    models = {
         "autoencoder": BottleneckAutoencoder(random_state=setting.seed),
         "principal curve": PrincipalCurve(),
     }
     # A curve that ends where it begins is fitted to the square as well: 1989's could not.
     closed = {"closed curve": PrincipalCurve(closed=True)}
-    points = {
-        "half circle": _denoised(curves["half circle"], (4,), others),
-        "square": _denoised(curves["square"], (4, 8), others | closed),
-    }
-    pairs = [(name, method) for name, methods in points.items() for method in methods]
-    distance = {(c, m): curves[c].squared_distance(points[c][m]) for c, m in pairs}
-    coverage = {(c, m): curves[c].coverage(points[c][m]) for c, m in pairs}
+    points: dict[tuple[str, str], Array] = {}
+    for name, counts, others in (
+        ("half circle", (4,), models),
+        ("square", (4, 8), models | closed),
+    ):
+        X = curves[name].points
+        for q in counts:
+            points[name, f"kernel PCA, n = {q}"] = figure1(curves[name], q)["kernel"]
+        for method, model in others.items():
+            points[name, method] = model.fit(X).denoise(X)
+        points |= {(name, "linear PCA"): linear_denoise(X, X, 1), (name, "noisy"): X}
+    distance = {(c, m): curves[c].squared_distance(X) for (c, m), X in points.items()}
+    coverage = {(c, m): curves[c].coverage(X) for (c, m), X in points.items()}
     numbers = [
         {"curve": c, "method": m, "squared distance": distance[c, m], "coverage": coverage[c, m]}
-        for c, m in pairs
+        for c, m in points
     ]
-    half, eight = distance["half circle", "kernel PCA, n = 4"], ("square", "kernel PCA, n = 8")
-    checks = checked(
-        "mika1999/figure1",
-        half=half,
-        half_noisy=distance["half circle", "noisy"] / half,
-        half_linear=distance["half circle", "linear PCA"] / half,
-        square=distance[eight],
-        square_linear=distance["square", "linear PCA"] / distance[eight],
-        closed=coverage[eight],
-    )
-    return Result(numbers, checks, lambda: _draw_figure1(curves, points))
 
-
-def _denoised(
-    curve: Curve, counts: Sequence[int], others: Mapping[str, Estimator]
-) -> dict[str, Array]:
-    """The points by kernel PCA with so many components, and by every other method."""
-    X = curve.points
-    return {
-        **{f"kernel PCA, n = {q}": figure1(curve, q)["kernel"] for q in counts},
-        **{name: model.fit(X).denoise(X) for name, model in others.items()},
-        "linear PCA": linear_denoise(X, X, 1),
-        "noisy": X,
-    }
-
-
-def _draw_figure1(curves: Mapping[str, Curve], points: Mapping[str, Mapping[str, Array]]) -> Figure:
     pairs = {}
     # The square has two kernel PCAs and two curves: the better one and the paper's are drawn.
-    for (name, methods), q in zip(points.items(), (4, 8), strict=True):
-        for method in (f"kernel PCA, n = {q}", "autoencoder", "principal curve", "linear PCA"):
-            distance = curves[name].squared_distance(methods[method])
-            pairs[f"{name}, {method}\n{distance:.4f}"] = curves[name].points, methods[method]
-    return item.denoised(pairs, 10, columns=4)
+    for name, best in (("half circle", "kernel PCA, n = 4"), ("square", "kernel PCA, n = 8")):
+        for method in (best, *models, "linear PCA"):
+            title = f"{name}, {method}\n{distance[name, method]:.4f}"
+            pairs[title] = curves[name].points, points[name, method]
+    half, eight = distance["half circle", "kernel PCA, n = 4"], ("square", "kernel PCA, n = 8")
+    found = {
+        "half": half,
+        "half_noisy": distance["half circle", "noisy"] / half,
+        "half_linear": distance["half circle", "linear PCA"] / half,
+        "square": distance[eight],
+        "square_linear": distance["square", "linear PCA"] / distance[eight],
+        "closed": coverage[eight],
+    }
+    return result("mika1999/figure1", numbers, item.denoised(pairs, 10, columns=4), found)

@@ -1,19 +1,19 @@
 """Mika et al. 1999: Figures 2 to 4, on USPS digits."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from itertools import product
+from typing import Any
 
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
 from mercer import KernelPCA
 from mercer._base.numbers import fixed_rng
-from mercer._base.progress import announce
-from mercer._base.types import Array, Axes, Figure
+from mercer._base.progress import announced
+from mercer._base.types import Array, Axes
 from mercer.kernels import Gaussian
-from mercer.papers.item import Result, Setting, checked, panel, sheet, table
-from mercer.papers.mika1999 import linear_denoise, mean_error
+from mercer.papers.item import Result, Setting, drawing, panel, result, table
+from mercer.papers.mika1999 import denoise_with, linear_denoise, mean_error
 from mercer.papers.sources import Labelled, Source, read_usps
 from mercer.plots._base import PALETTE, show_tiles
 from mercer.preimage import FixedPoint, PreImageSolver
@@ -67,10 +67,11 @@ def usps_digits(
     return chosen[0], chosen[1]
 
 
-def _setting(data: Labelled, **more: object) -> dict[str, object]:
+def _said(data: Labelled, **more: Any) -> dict[str, Any]:
     """What the items on digits say of their setting."""
     train, test = per_digit(data)
-    return {"images": f"{train} + {test} of each digit", **more}
+    chosen = {"images": f"{train} + {test} of each digit", **more}
+    return {"chosen": chosen, "stands_in": data.stands_in}
 
 
 def run_figure2(setting: Setting) -> Result:
@@ -85,34 +86,31 @@ def run_figure2(setting: Setting) -> Result:
     scores = model.transform(train)[:, at]
     codes = np.zeros((len(at), 256))
     codes[each, at] = scores[np.abs(scores).argmax(axis=0), each]
-    pictures = {
-        "linear": np.linalg.svd(train - train.mean(axis=0), full_matrices=False)[2][at],
-        "pre-image": np.asarray(model.inverse_transform(codes)),
-        # Pixel i is the score of the canonical basis vector e_i.
-        "projections": np.asarray(model.transform(np.eye(256))[:, at].T),
+    linear = np.linalg.svd(train - train.mean(axis=0), full_matrices=False)[2][at]
+    preimages = np.asarray(model.inverse_transform(codes))
+    # Pixel i is the score of the canonical basis vector e_i.
+    projections = np.asarray(model.transform(np.eye(256))[:, at].T)
+    images = np.stack([linear, preimages, projections])
+    rough = np.array([[_roughness(image) for image in X] for X in images])
+    ways = ("linear", "pre-image", "projections")
+    columns = {f"roughness, {way}": values for way, values in zip(ways, rough, strict=True)}
+
+    @drawing((8.6, 3.2))
+    def draw(ax: Axes) -> None:
+        low, high = images.min(axis=2, keepdims=True), images.max(axis=2, keepdims=True)
+        names = ["linear PCA", "kernel PCA:\npre-image", "kernel PCA:\nprojections of eᵢ"]
+        scaled = (images - low) / (high - low)  # each with its own scale
+        show_tiles(ax, scaled, SHAPE, limits=(0, 1), row_labels=names, column_labels=shown)
+
+    found = {
+        "linear": rough[0, -1] / rough[0, 0],
+        "projections": rough[2, -1] / rough[2, 0],
+        "agree": np.abs(np.corrcoef(linear[0], projections[0])[0, 1]),
+        "finite": np.isfinite(preimages).mean(),
+        "largest": np.abs(preimages).max(),
     }
-    rough = {name: [_roughness(image) for image in X] for name, X in pictures.items()}
-    columns = {f"roughness, {name}": values for name, values in rough.items()}
     numbers = table({"eigenvector": shown, **columns})
-    linear, preimages, projections = pictures.values()
-    checks = checked(
-        "mika1999/figure2",
-        **{name: rough[name][-1] / rough[name][0] for name in ("linear", "projections")},
-        agree=np.abs(np.corrcoef(linear[0], projections[0])[0, 1]),
-        finite=np.isfinite(preimages).mean(),
-        largest=np.abs(preimages).max(),
-    )
-    draw = partial(_draw_figure2, np.stack(list(pictures.values())), shown)
-    return Result(numbers, checks, draw, _setting(data), stands_in=data.stands_in)
-
-
-def _draw_figure2(images: Array, shown: Sequence[int]) -> Figure:
-    figure, axes = sheet(1, 1, (8.6, 3.2))
-    low, high = images.min(axis=2, keepdims=True), images.max(axis=2, keepdims=True)
-    names = ["linear PCA", "kernel PCA:\npre-image", "kernel PCA:\nprojections of eᵢ"]
-    scaled = (images - low) / (high - low)  # each with its own scale
-    show_tiles(axes[0, 0], scaled, SHAPE, limits=(0, 1), row_labels=names, column_labels=shown)
-    return figure
+    return result("mika1999/figure2", numbers, draw, found, **_said(data))
 
 
 def _roughness(image: Array) -> float:
@@ -130,54 +128,31 @@ def run_figure3(setting: Setting) -> Result:
     """
     data = setting.sources.usps()
     train, test = usps_digits(data, fixed_rng(setting.seed))
-    model = KernelPCA(20, kernel=KERNEL).fit(train)
-    straight, bent = [], []
-    for q in range(1, 21):
-        announce("figure 3", q - 1, 20)
-        subspace = model.subspace_.leading(q)
-        straight.append(linear_denoise(train, test, q))
-        bent.append(FixedPoint().init(subspace).solve(subspace.scores(test), test).points)
-    linear, kernel = (np.array([mean_error(X, test) for X in way]) for way in (straight, bent))
+    model, ways = KernelPCA(20, kernel=KERNEL).fit(train), np.empty((2, 20, *test.shape))
+    for i in announced("figure 3", range(20)):
+        ways[0, i] = linear_denoise(train, test, i + 1)
+        ways[1, i] = denoise_with(FixedPoint())(model.subspace_.leading(i + 1), test)
+    squares = ((ways - test) ** 2).sum(axis=3)
+    linear, kernel = squares.mean(axis=2)
     ratio = kernel / linear
-    shown = 3 * (len(test) // 10)  # the first three
-    tiles = np.array([[X[shown] for X in way] for way in (straight, bent)])
-    squares = ((tiles - test[shown]) ** 2).sum(axis=2)
-    of_shown = squares[1] / squares[0]
-    errors = {"linear": linear, "kernel": kernel, "kernel / linear": ratio}
-    numbers = table({"n": range(1, 21), **errors, "shown digit": of_shown})
-    first = min((i + 1 for i in range(20) if ratio[i] > 1.1), default=99)
-    at = {"one": ratio[0], "five": ratio[4], "ten": ratio[9], "twenty": ratio[19]}
-    checks = checked("mika1999/figure3", **at, first=first)
-    draw = partial(_draw_figure3, tiles, test[shown], of_shown)
-    return Result(numbers, checks, draw, _setting(data), stands_in=data.stands_in)
+    digit = 3 * (len(test) // 10)  # the first three
+    of_shown = squares[1, :, digit] / squares[0, :, digit]
+    columns = {"n": range(1, 21), "linear": linear, "kernel": kernel, "kernel / linear": ratio}
+    numbers = table({**columns, "shown digit": of_shown})
 
+    @drawing((11.5, 1.7))
+    def draw(ax: Axes) -> None:
+        tiles = np.concatenate([ways[:, :, digit], np.tile(test[digit], (2, 1, 1))], axis=1)
+        names, above = ["linear PCA", "kernel PCA"], [*range(1, 21), "digit"]
+        show_tiles(ax, tiles, SHAPE, limits=(-1, 1), row_labels=names, column_labels=above)
+        place: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "ha": "center", "va": "top"}
+        place |= {"textcoords": "offset points", "annotation_clip": False, "fontsize": 8}
+        for at, value in zip(ax.get_xticks(), of_shown, strict=False):
+            ax.annotate(f"{value:.2f}", (at, 0), (0, -4), **place)
 
-def _draw_figure3(tiles: Array, original: Array, ratio: Array) -> Figure:
-    figure, axes = sheet(1, 1, (11.5, 1.7))
-    beside = np.concatenate([tiles, np.tile(original, (2, 1, 1))], axis=1)
-    ax, _ = show_tiles(
-        axes[0, 0], beside, SHAPE, limits=(-1, 1),
-        row_labels=["linear PCA", "kernel PCA"], column_labels=[*range(1, 21), "digit"],
-    )  # fmt: skip
-    for at, value in zip(ax.get_xticks(), ratio, strict=False):
-        ax.annotate(
-            f"{value:.2f}", (at, 0), (0, -4), xycoords=("data", "axes fraction"),
-            textcoords="offset points", ha="center", va="top", fontsize=8, annotation_clip=False,
-        )  # fmt: skip
-    return figure
-
-
-@dataclass(frozen=True)
-class UspsRow:
-    """Mean squared errors per digit with q components, for one kind of noise."""
-
-    noise: str
-    q: int
-    linear: float
-    kernel: float
-    matched: float
-    #: The first test image of each digit, (10, 256): "digit", "noisy", "linear" and "kernel".
-    images: Mapping[str, Array]
+    found = {"one": ratio[0], "five": ratio[4], "ten": ratio[9], "twenty": ratio[19]}
+    found["first"] = min((i + 1 for i in range(20) if ratio[i] > 1.1), default=99)
+    return result("mika1999/figure3", numbers, draw, found, **_said(data))
 
 
 def usps(
@@ -188,44 +163,55 @@ def usps(
     smooth: bool = True,
     center: bool = True,
     solver: PreImageSolver | None = None,
-) -> list[UspsRow]:
+) -> tuple[list[dict[str, Any]], dict[tuple[str, str, int], Array]]:
     """Figure 4: denoise USPS digits for several numbers of components; see :func:`factors`.
 
     Smoothed and centred reproduces the paper. The solver is eq. (10) if none is given, and
     ``source`` the folder where ``usps.npz`` is, or the digits.
+
+    Returns
+    -------
+    rows : list of dict
+        Mean squared errors per digit, for each number of components and each noise.
+    images : dict
+        Noise, way and number of components → the first test image of each digit, (10, 256).
     """
     rng = fixed_rng(seed)
     train, test = usps_digits(source, rng, smooth=smooth)
     noisy = {name: make(test, rng) for name, make in NOISES.items()}
     model = KernelPCA(max(counts), kernel=KERNEL, center=center, solver="dense").fit(train)
     first = np.arange(10) * (len(test) // 10)
-    rows = []
-    for i, q in enumerate(counts):
-        announce("usps", i, len(counts))
+    rows, images = [], {}
+    for q in announced("usps", counts):
         subspace = model.subspace_.leading(q)
         bound = (FixedPoint() if solver is None else solver).init(subspace)
-        for name, X in noisy.items():
+        for noise, X in noisy.items():
             Z = subspace.scores(X)
-            straight = linear_denoise(train, X, q) if q <= 256 else X
-            plain = bound.solve(Z, X).points
-            matched = bound.solve(matched_scores(subspace, X, True), X).points
-            linear, kernel, better = (mean_error(Y, test) for Y in (straight, plain, matched))
-            shown = {"digit": test, "noisy": X, "linear": straight, "kernel": plain}
-            images = {what: points[first] for what, points in shown.items()}
-            rows.append(UspsRow(name, q, linear, kernel, better, images))
-    return rows
+            ways = {
+                "linear": linear_denoise(train, X, q) if q <= 256 else X,
+                "kernel": bound.solve(Z, X).points,
+                "kernel, noise matched": bound.solve(matched_scores(subspace, X, True), X).points,
+            }
+            errors = {way: mean_error(points, test) for way, points in ways.items()}
+            rows.append({"noise": noise, "n": q, **errors})
+            for way, points in {"digit": test, "noisy": X, **ways}.items():
+                images[noise, way, q] = points[first]
+    return rows, images
 
 
-def factors(rows: Sequence[UspsRow], noise: str, method: str = "kernel") -> dict[str, float]:
+def factors(
+    rows: Sequence[Mapping[str, Any]], noise: str, method: str = "kernel"
+) -> dict[str, float]:
     """Best against best, the optimal numbers of components, the largest factor at equal ones."""
-    own = [row for row in rows if row.noise == noise]
-    linear = min((row for row in own if row.q <= 256), key=lambda row: row.linear)
-    kernel = min(own, key=lambda row: getattr(row, method))
+    own = [row for row in rows if row["noise"] == noise]
+    few = [row for row in own if row["n"] <= 256]
+    linear = min(few, key=lambda row: row["linear"])
+    kernel = min(own, key=lambda row: row[method])
     return {
-        "best/best": linear.linear / getattr(kernel, method),
-        "n linear": linear.q,
-        "n kernel": kernel.q,
-        "largest same n": max(row.linear / getattr(row, method) for row in own if row.q <= 256),
+        "best/best": linear["linear"] / kernel[method],
+        "n linear": linear["n"],
+        "n kernel": kernel["n"],
+        "largest same n": max(row["linear"] / row[method] for row in few),
     }
 
 
@@ -233,57 +219,37 @@ def run_figure4(setting: Setting) -> Result:
     """Best against best, the numbers of components where they lie, the factor at equal ones."""
     data = setting.sources.usps()
     seeds = [setting.seed + i for i in range(setting.choose(1, 5))]
-    studies = {seed: usps(data, seed) for seed in seeds}
-    numbers = [
-        {
-            "noise": row.noise, "n": row.q, "linear": row.linear, "kernel": row.kernel,
-            "kernel, noise matched": row.matched, "seed": seed,
-        }
-        for seed, rows in studies.items()
-        for row in rows
-    ]  # fmt: skip
+    studies = [usps(data, seed) for seed in seeds]
+    every = [rows for rows, _ in studies]
+    numbers = [{**r, "seed": seed} for seed, rows in zip(seeds, every, strict=True) for r in rows]
 
-    def middle(noise: str, what: str, method: str = "kernel") -> float:
-        return float(np.median([factors(rows, noise, method)[what] for rows in studies.values()]))
+    gauss, speckle, _ = NOISES
 
-    gauss, speckle, twice = NOISES
-    checks = checked(
-        "mika1999/figure4",
-        gauss=middle(gauss, "best/best"),
-        gauss_linear=middle(gauss, "n linear"),
-        gauss_kernel=middle(gauss, "n kernel"),
-        equal=middle(gauss, "largest same n"),
-        speckle=middle(speckle, "best/best"),
-        speckle_linear=middle(speckle, "n linear"),
-        speckle_kernel=middle(speckle, "n kernel"),
-        gauss_matched=middle(gauss, "best/best", "matched"),
-        speckle_matched=middle(speckle, "best/best", "matched"),
-        twice_matched=middle(twice, "best/best", "matched"),
-    )
-    chosen = _setting(data, seeds=len(seeds), n=", ".join(map(str, COUNTS)))
-    first = studies[setting.seed]
-    return Result(numbers, checks, lambda: _draw_figure4(first), chosen, stands_in=data.stands_in)
+    def median(noise: str, what: str, method: str = "kernel") -> float:
+        return float(np.median([factors(rows, noise, method)[what] for rows in every]))
 
+    @drawing((11.5, 4.5), "ABC", width_ratios=[1, 1, 0.9])
+    def draw(left: Axes, middle: Axes, ax: Axes) -> None:
+        rows, images = studies[0]
+        ways = [("digit", 1), ("noisy", 1), *product(("linear", "kernel"), DRAWN)]
+        labels = ["digit", "noisy", *(f"{way} {q}" for way, q in ways[2:])]
+        panels = ((left, gauss, PALETTE[0], labels), (middle, speckle, PALETTE[2], [""] * 12))
+        for sheet, noise, color, names in panels:
+            tiles = np.stack([images[noise, way, q] for way, q in ways])
+            show_tiles(sheet, tiles, SHAPE, limits=(-1, 1), row_labels=names)
+            sheet.set_title(noise, fontsize=10)
+            for way, style, most in (("kernel", "-", 1024), ("linear", "--", 256)):
+                own = [(r["n"], r[way]) for r in rows if r["noise"] == noise and r["n"] <= most]
+                ax.plot(*zip(*own, strict=True), style, color=color, label=f"{way}, {noise}")
+        ax.set_xscale("log", base=2)
+        ax.legend(frameon=False, fontsize=8)
+        panel(ax, yscale="log", xlabel="number of components n", ylabel="mean squared error")
 
-def _draw_figure4(rows: Sequence[UspsRow]) -> Figure:
-    figure, axes = sheet(1, 3, (11.5, 4.5), width_ratios=[1, 1, 0.9])
-    lines = [(1, "digit"), (1, "noisy"), *((q, way) for way in ("linear", "kernel") for q in DRAWN)]
-    labels = ["digit", "noisy", *(f"{way} {q}" for q, way in lines[2:])]
-    for ax, noise in zip(axes[0], ("gaussian 0.5", "speckle 20 %"), strict=False):
-        images = {row.q: row.images for row in rows if row.noise == noise}
-        names = labels if noise == "gaussian 0.5" else [""] * len(labels)
-        tiles = np.stack([images[q][way] for q, way in lines])
-        show_tiles(ax, tiles, SHAPE, limits=(-1, 1), row_labels=names)
-        ax.set_title(noise, fontsize=10)
-    _draw_errors(axes[0, 2], rows)
-    return figure
-
-
-def _draw_errors(ax: Axes, rows: Sequence[UspsRow]) -> None:
-    for noise, color in (("gaussian 0.5", PALETTE[0]), ("speckle 20 %", PALETTE[2])):
-        for way, style, most in (("kernel", "-", 1024), ("linear", "--", 256)):
-            own = [(r.q, getattr(r, way)) for r in rows if r.noise == noise and r.q <= most]
-            ax.plot(*zip(*own, strict=True), style, color=color, label=f"{way}, {noise}")
-    ax.set_xscale("log", base=2)
-    ax.legend(frameon=False, fontsize=8)
-    panel(ax, yscale="log", xlabel="number of components n", ylabel="mean squared error")
+    found = {"equal": median(gauss, "largest same n")}
+    for name, noise in (("gauss", gauss), ("speckle", speckle)):
+        found[name] = median(noise, "best/best")
+        found |= {f"{name}_{way}": median(noise, f"n {way}") for way in ("linear", "kernel")}
+    for name, noise in zip(("gauss", "speckle", "twice"), NOISES, strict=True):
+        found[f"{name}_matched"] = median(noise, "best/best", "kernel, noise matched")
+    said = _said(data, seeds=len(seeds), n=", ".join(map(str, COUNTS)))
+    return result("mika1999/figure4", numbers, draw, found, **said)

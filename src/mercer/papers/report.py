@@ -6,15 +6,14 @@ import io
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mercer import __version__
 from mercer._base.files import filled
 from mercer._base.numbers import plain_value
-from mercer._base.progress import announce
+from mercer._base.progress import announce, announced
 from mercer.io import atomic_file
 from mercer.papers.item import ITEMS, PAPERS, Item, Result, Setting, need_matplotlib
 
@@ -24,8 +23,7 @@ OPEN_CHECKS = 12
 
 def write_report(folder: str | Path) -> Path:
     """Write ``report.html`` over the items whose files are in ``folder``; the path of the page."""
-    page, parts, index = Path(folder) / "report.html", dict[str, list[str]](), []
-    good = 0
+    page, index, papers, good = Path(folder) / "report.html", [], [], 0
     for item in ITEMS:
         stem = Path(folder) / item.key
         if not stem.with_suffix(".json").is_file():
@@ -35,14 +33,15 @@ def write_report(folder: str | Path) -> Path:
         facts = {**json.loads(text), "key": item.key}
         good += facts["verdict"] == "reproduced"
         index.append(filled("mercer.papers", "line.html", **facts))
-        about = f'<p class="soft">{escape(PAPERS[item.paper])}</p>'
-        lines = parts.setdefault(item.paper, [f'<h2 id="{item.paper}">{item.paper}</h2>', about])
-        lines.append(_article(facts, stem.with_suffix(".png").read_bytes()))
+        title = f'<h2 id="{item.paper}">{item.paper}</h2>'
+        if title not in papers:
+            papers += [title, f'<p class="soft">{escape(PAPERS[item.paper])}</p>']
+        papers.append(_article(facts, stem.with_suffix(".png").read_bytes()))
     counts = {"good": good, "count": len(index), "differ": len(index) - good}
-    papers = "\n".join(line for lines in parts.values() for line in lines)
-    lists = {"index": "\n".join(index), "papers": papers, "version": escape(__version__)}
+    lists = {"index": "\n".join(index), "papers": "\n".join(papers)}
     with atomic_file(page) as file:
-        file.write(filled("mercer.papers", "page.html", **counts, **lists).encode())
+        text = filled("mercer.papers", "page.html", version=escape(__version__), **counts, **lists)
+        file.write(text.encode())
     return page
 
 
@@ -71,8 +70,7 @@ def _checks(checks: Sequence[Mapping[str, Any]]) -> str:
 DPI = 110
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """An item that was run."""
 
     item: Item
@@ -81,26 +79,20 @@ class Outcome:
     seconds: float
 
 
-def write(outcome: Outcome, folder: Path) -> Path:
+def write(outcome: Outcome, folder: Path) -> None:
     """Write ``NAME.png``, ``NAME.csv``, ``NAME-paper.csv`` and ``NAME.json`` into PAPER/.
 
-    Files of an earlier run are replaced. Returns the path of the JSON file, which is written last:
-    where it is, the others are.
+    Files of an earlier run are replaced. The JSON file is written last: where it is, the others
+    are.
     """
-    stem = folder / outcome.item.key
+    stem, facts = folder / outcome.item.key, record(outcome)
     stem.parent.mkdir(parents=True, exist_ok=True)
-    facts = record(outcome)
-    text = json.dumps(facts, indent=1, ensure_ascii=False, default=plain_value)
-    contents = {
-        ".png": picture(outcome.result),
-        ".csv": _csv(facts["numbers"]),
-        "-paper.csv": _csv(facts["checks"]),
-        ".json": (text + "\n").encode(),
-    }
+    text = json.dumps(facts, indent=1, ensure_ascii=False, default=plain_value) + "\n"
+    contents = {".png": picture(outcome.result), ".csv": _csv(facts["numbers"])}
+    contents |= {"-paper.csv": _csv(facts["checks"]), ".json": text.encode()}
     for end, content in contents.items():
         with atomic_file(stem.with_name(stem.name + end)) as file:
             file.write(content)
-    return stem.with_suffix(".json")
 
 
 def record(outcome: Outcome) -> dict[str, Any]:
@@ -164,14 +156,12 @@ def reproduce(
     """
     need_matplotlib()  # before minutes of work that could not be drawn
     outcomes = []
-    for i, item in enumerate(items):
-        announce("items", i, len(items))
+    for item in announced("items", items):
         started = time.perf_counter()
         result = item.run(setting)
-        outcome = Outcome(item, result, setting, time.perf_counter() - started)
-        write(outcome, Path(folder))
-        outcomes.append(outcome)
-        tell(outcome)
+        outcomes.append(Outcome(item, result, setting, time.perf_counter() - started))
+        write(outcomes[-1], Path(folder))
+        tell(outcomes[-1])
     announce("items", len(items), len(items))
     write_report(folder)
     return outcomes

@@ -8,8 +8,8 @@ paper has none.
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -17,13 +17,13 @@ from sklearn.neural_network import MLPClassifier
 
 from mercer import GenerativeKernelPCA
 from mercer._base.numbers import fixed_rng
-from mercer._base.progress import announce
-from mercer._base.types import Array, Figure
+from mercer._base.progress import announced
+from mercer._base.types import Array, Axes
 from mercer.alternatives.principal_curve import Polyline
 from mercer.generative import KernelSmoother, scaled_similarities
 from mercer.kernels import Gaussian
 from mercer.papers import item
-from mercer.papers.item import FACTS, Result, Setting, checked, on_circle
+from mercer.papers.item import FACTS, Result, Setting, drawing, on_circle, result
 from mercer.papers.sources import Source, read_mnist
 from mercer.plots._base import PALETTE, show_tiles
 
@@ -36,8 +36,7 @@ MNIST_KERNEL = Gaussian(gamma=0.01)
 Piece = tuple[tuple[float, float], tuple[float, float]]
 
 
-@dataclass(frozen=True)
-class Scene:
+class Scene(NamedTuple):
     """Noisy points in the plane around a unit circle and straight pieces."""
 
     points: Array
@@ -61,10 +60,9 @@ def circle(rng: np.random.Generator, n: int = 500, noise: float = 0.3) -> Scene:
 
 def circle_and_lines(layout: str, rng: np.random.Generator, noise: float = 0.2) -> Scene:
     """Figure 1 (b): 250 points on the circle and 125 on each of two lines, with noise."""
-    lines = []
-    for start, end in LAYOUTS[layout]:
-        t = rng.random((125, 1))
-        lines.append((1 - t) * np.array(start) + t * np.array(end))
+    ends = np.array(LAYOUTS[layout])[:, :, None]  # (2 lines, start and end, 1, 2)
+    t = rng.random((2, 125, 1))
+    lines = (1 - t) * ends[:, 0] + t * ends[:, 1]
     clean = np.concatenate([on_circle(rng.uniform(0, 2 * np.pi, 250)), *lines])
     return Scene(clean + noise * rng.standard_normal(clean.shape), LAYOUTS[layout])
 
@@ -86,8 +84,7 @@ def distances(
 ) -> dict[str, Array]:
     """Mean distances to the true curve, before (``"noisy"``) and after each smoother, per seed."""
     distance = {name: np.empty(len(seeds)) for name in ("noisy", *smoothers)}
-    for i, seed in enumerate(seeds):
-        announce("figure 1", i, len(seeds))
+    for i, seed in enumerate(announced("figure 1", seeds)):
         scene = make(fixed_rng(seed))
         distance["noisy"][i] = scene.distance(scene.points)
         for name, smoother in smoothers.items():
@@ -123,8 +120,7 @@ def digit_network(source: Source, seed: int = 0) -> MLPClassifier:
         return model.fit(X.reshape(len(X), -1) / 255.0, y)
 
 
-@dataclass(frozen=True)
-class Mixing:
+class Mixing(NamedTuple):
     """Samples, and how similar they are to each digit."""
 
     samples: Array  #: (n, 784)
@@ -134,7 +130,7 @@ class Mixing:
 
 def figure2a(source: Source, n: int = 1000, seed: int = 0) -> Mixing:
     """Samples of zeros and ones (50 each, 20 components), each the mean of S = 10 images."""
-    return _mixing(*mnist_digits(source, fixed_rng(seed), 50, (0, 1)), 20, 10, n, seed)
+    return _mixing(mnist_digits(source, fixed_rng(seed), 50, (0, 1)), 20, 10, n, seed)
 
 
 def figure2b(source: Source, n: int = 1000, seed: int = 0) -> Mixing:
@@ -142,7 +138,7 @@ def figure2b(source: Source, n: int = 1000, seed: int = 0) -> Mixing:
 
     ``similarity`` is the bar chart of Figure 2 (c).
     """
-    return _mixing(*mnist_digits(source, fixed_rng(seed), 50), 50, 100, n, seed)
+    return _mixing(mnist_digits(source, fixed_rng(seed), 50), 50, 100, n, seed)
 
 
 def paper_generator(q: int, S: int, seed: int) -> GenerativeKernelPCA:
@@ -152,17 +148,16 @@ def paper_generator(q: int, S: int, seed: int) -> GenerativeKernelPCA:
     )
 
 
-def _mixing(X: Array, y: Array, q: int, S: int, n: int, seed: int) -> Mixing:
+def _mixing(digits: tuple[Array, Array], q: int, S: int, n: int, seed: int) -> Mixing:
+    X, y = digits
     model = paper_generator(q, S, seed).fit(X, y)
     H = model.sample_hidden(n, random_state=seed)
     similarity = scaled_similarities(model.similarities(H))
     nearest = np.argpartition(-similarity, S - 1, axis=1)[:, :S]
-    digits = np.unique(y)
-    return Mixing(
-        model.generate(H),
-        np.stack([similarity[:, y == digit].mean(axis=1) for digit in digits], axis=1),
-        np.stack([(y[nearest] == digit).sum(axis=1) for digit in digits], axis=1),
-    )
+    shows = [y == digit for digit in np.unique(y)]
+    similar = np.stack([similarity[:, those].mean(axis=1) for those in shows], axis=1)
+    counts = np.stack([those[nearest].sum(axis=1) for those in shows], axis=1)
+    return Mixing(model.generate(H), similar, counts)
 
 
 #: The layout of the two lines that is drawn and judged; all four are in the numbers.
@@ -184,57 +179,44 @@ def run_figure1(setting: Setting) -> Result:
         for method, d in methods.items()
     ]
     ratio = {name: d["paper's S"].mean() / d["noisy"].mean() for name, d in lines.items()}
-    worst = max(float(d["by distance, S = 30"].mean()) for d in lines.values())
-    noisy, paper, held_out = (scenes.mean() for scenes in ring.values())
-    of_ring = {"noisy": noisy, "denoised": paper, "held_out": held_out}
-    checks = checked("schreurs2018/figure1", **of_ring, lines=ratio[LAYOUT], worst=worst)
+    noisy, paper, held_out = (distance.mean() for distance in ring.values())
     remark = (
         "The text does not say where the two lines lie; the paper's S = 100 brings "
         f"{sum(value < 0.95 for value in ratio.values())} of four layouts nearer, since a line has "
         f"125 points only. The layout “{LAYOUT}” is drawn and judged; all are in the numbers."
     )
-    draw = partial(_draw_figure1, setting.seed)
-    return Result(numbers, checks, draw, {"seeds": len(seeds)}, [remark])
 
-
-def _draw_figure1(seed: int) -> Figure:
-    scenes = {
-        "(a) circle, 2 components, S = 150": circle(fixed_rng(seed)),
-        "(b) circle and lines, 8 components, S = 100": circle_and_lines(LAYOUT, fixed_rng(seed)),
-    }
-    pairs = {title: (scene.points, figure1(scene)) for title, scene in scenes.items()}
-    return item.denoised(pairs, 9)
+    a, b = circle(fixed_rng(setting.seed)), circle_and_lines(LAYOUT, fixed_rng(setting.seed))
+    pairs = {"(a) circle, 2 components, S = 150": (a.points, figure1(a))}
+    pairs["(b) circle and lines, 8 components, S = 100"] = b.points, figure1(b)
+    found = {"noisy": noisy, "denoised": paper, "held_out": held_out, "lines": ratio[LAYOUT]}
+    found["worst"] = max(d["by distance, S = 30"].mean() for d in lines.values())
+    said: dict[str, Any] = {"chosen": {"seeds": len(seeds)}, "remarks": [remark]}
+    return result("schreurs2018/figure1", numbers, item.denoised(pairs, 9), found, **said)
 
 
 def run_figure2(setting: Setting) -> Result:
     """New digits: of 0 and 1, and of all; and how similar a mixed one is to each digit."""
     data = setting.sources.mnist()
     pair, mixed = (run(data, seed=setting.seed) for run in (figure2a, figure2b))
-    pure = float((pair.neighbours.max(axis=1) == 10).mean())
-    many = float(((mixed.neighbours > 0).sum(axis=1) >= 5).mean())
-    best = mixed.similarity.argmax(axis=1)
-    columns = {
-        "similarity of the sample shown": mixed.similarity[0],
-        "most similar in a share of samples": np.bincount(best, minlength=10) / len(best),
-    }
-    numbers = item.table({"digit": range(10), **columns})
-    shares = {"pure": pure}
+    best = np.bincount(mixed.similarity.argmax(axis=1), minlength=10)
+    columns = {"digit": range(10), "similarity of the sample shown": mixed.similarity[0]}
+    numbers = item.table({**columns, "most similar in a share of samples": best / best.sum()})
+    found = {"pure": (pair.neighbours.max(axis=1) == 10).mean()}
     if setting.full and not data.stands_in:  # by a network that is trained on other images
         read = digit_network(data, setting.seed).predict(pair.samples)
-        shares["read"] = float(np.isin(read, (0, 1)).mean())
-    largest = mixed.similarity.max()
-    checks = checked("schreurs2018/figure2", **shares, many=many, largest=largest)
-    draw = partial(_draw_figure2, pair, mixed)
-    return Result(numbers, checks, draw, stands_in=data.stands_in)
+        found["read"] = np.isin(read, (0, 1)).mean()
+    found["many"] = ((mixed.neighbours > 0).sum(axis=1) >= 5).mean()
+    found["largest"] = mixed.similarity.max()
 
+    @drawing((11, 3.2), "ABC")
+    def draw(left: Axes, middle: Axes, ax: Axes) -> None:
+        for sheet, study in ((left, pair), (middle, mixed)):
+            show_tiles(sheet, study.samples[:24].reshape(4, 6, -1), (28, 28), limits=(0, 1))
+        left.set_title("(a) of 0 and 1, S = 10", fontsize=10)
+        middle.set_title("(b) of all, S = 100", fontsize=10)
+        ax.bar(np.arange(10), mixed.similarity[0], color=PALETTE[0])
+        title = "(c) first sample of (b): scaled similarity"
+        item.panel(ax, title, xticks=range(10), xlabel="digit")
 
-def _draw_figure2(pair: Mixing, mixed: Mixing) -> Figure:
-    figure, axes = item.sheet(1, 3, (11, 3.2))
-    titles = {"(a) of 0 and 1, S = 10": pair, "(b) of all, S = 100": mixed}
-    for ax, (title, study) in zip(axes[0], titles.items(), strict=False):
-        show_tiles(ax, study.samples[:24].reshape(4, 6, -1), (28, 28), limits=(0, 1))
-        ax.set_title(title, fontsize=10)
-    ax = axes[0, 2]
-    ax.bar(np.arange(10), mixed.similarity[0], color=PALETTE[0])
-    item.panel(ax, "(c) first sample of (b): scaled similarity", xticks=range(10), xlabel="digit")
-    return figure
+    return result("schreurs2018/figure2", numbers, draw, found, stands_in=data.stands_in)

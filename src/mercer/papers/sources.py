@@ -9,7 +9,7 @@ import functools
 import socket
 import tomllib
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +24,6 @@ from mercer.exceptions import DataError, MercerWarning, warn
 
 #: Rows of each class in the training and test parts.
 COUNTS: Mapping[str, list[list[int]]] = tomllib.loads(packaged("mercer.papers", "sets.toml"))
-_Make = Callable[[], "Labelled"]
 #: Seconds to wait for another machine before a stand-in is used.
 PATIENCE = 20.0
 
@@ -45,9 +44,8 @@ class Labelled:
         counts = [np.bincount(y).tolist() for y in (self.y, self.y_test)]
         if counts != COUNTS[self.name]:
             raise DataError(
-                f"this is not {self.name}: its classes have {counts[0]} training and {counts[1]} "
-                f"test rows, and should have {COUNTS[self.name][0]} and {COUNTS[self.name][1]}; "
-                "give the original files in their original order."
+                f"this is not {self.name}: its classes have {counts} training and test rows, not "
+                f"{COUNTS[self.name]}; give the original files in their original order."
             )
         return self
 
@@ -91,9 +89,8 @@ class Sources:
     def _found(self, name: str) -> Labelled:
         source, why = _find(name, self.folder, self.offline)
         if why:
-            instead = source.stands_in[0].upper() + source.stands_in[1:]
-            remedy = f"Give the folder that holds {name} with --data."
-            warn(f"{name} is not here: {why}. {instead}; verdicts say so. {remedy}", MercerWarning)
+            remedy = f"verdicts say so. Give the folder that holds {name} with --data."
+            warn(f"{name} is not here: {why}; {source.stands_in}, and {remedy}", MercerWarning)
         return source
 
 
@@ -129,7 +126,6 @@ def read_pima_part(path: str | Path) -> tuple[Array, Array]:
 @functools.lru_cache(maxsize=3)
 def _find(name: str, folder: Path | None, offline: bool) -> tuple[Labelled, str]:
     """A set, and why it is only a stand-in (empty if it is not)."""
-    fetch, stand_in = _WAYS[name]
     missing, unreachable = "no folder was given", "nothing was to be fetched"
     if folder is not None:
         try:
@@ -138,10 +134,10 @@ def _find(name: str, folder: Path | None, offline: bool) -> tuple[Labelled, str]
             missing = f"there is no '{error.filename}'"
     if not offline:
         try:
-            return fetch(), ""
+            return _fetched(name), ""
         except (OSError, ValueError) as error:
             unreachable = f"OpenML did not answer ({type(error).__name__})"
-    return stand_in(), f"{missing}, and {unreachable}"
+    return _stand_in(name), f"{missing}, and {unreachable}"
 
 
 def _fetch(data_id: int) -> tuple[Array, Array]:
@@ -150,19 +146,27 @@ def _fetch(data_id: int) -> tuple[Array, Array]:
     try:
         # What is ignored: that it tries again; failure is told by the caller.
         with warnings.catch_warnings(action="ignore"):
-            bunch = datasets.fetch_openml(
-                data_id=data_id, as_frame=False, n_retries=1, parser="auto"
-            )
+            bunch = datasets.fetch_openml(data_id=data_id, as_frame=False, n_retries=1)
     finally:
         socket.setdefaulttimeout(before)
     return np.asarray(bunch.data), np.asarray(bunch.target)
 
 
-def _fetch_digits(name: str, data_id: int, zero: int, n: int) -> Labelled:
-    """The first n rows are for training, and the class ``zero`` means 0."""
+#: A set of digits → its number at OpenML, the class that means 0, and its first rows, which are
+#: for training.
+_AT_OPENML = {"USPS": (41082, 1, 7291), "MNIST": (554, 0, 60_000)}
+
+
+def _split(name: str, X: Array, y: Array, n: int, why: str = "") -> Labelled:
+    return Labelled(name, X[:n], y[:n], X[n:], y[n:], why)
+
+
+def _fetched(name: str) -> Labelled:
+    if name == "Pima":
+        return _fetch_pima()
+    data_id, zero, n = _AT_OPENML[name]
     X, y = _fetch(data_id)
-    y = y.astype(int) - zero
-    return Labelled(name, X[:n], y[:n], X[n:], y[n:]).checked()
+    return _split(name, X, y.astype(int) - zero, n).checked()
 
 
 def _fetch_pima() -> Labelled:
@@ -181,33 +185,15 @@ def _fetch_pima() -> Labelled:
     return Labelled("Pima", X[chosen], y[chosen], X[~chosen], y[~chosen], why)
 
 
-def _digits(name: str, side: int, scaled: Callable[[Array], Array]) -> Labelled:
-    """scikit-learn's digits of 8 × 8 pixels, enlarged; ``scaled`` gets ink from 0 to 1."""
-    small = datasets.load_digits()
-    X = scaled(np.clip(zoom(small.images / 16, (1, side / 8, side / 8), order=1), 0, 1))
-    X, y, n = X.reshape(len(X), -1), small.target, 1197
+def _stand_in(name: str) -> Labelled:
+    """Digits of 8 × 8 pixels, enlarged, or as many rows and columns of another medical table."""
+    if name == "Pima":
+        table = datasets.load_breast_cancer()
+        rows = fixed_rng(0).permutation(len(table.target))[:532]
+        why = "the data are scikit-learn's breast cancer table, not Pima"
+        return _split(name, table.data[rows, :7], 1 - table.target[rows], 200, why)
+    small, side = datasets.load_digits(), 16 if name == "USPS" else 28
+    ink = np.clip(zoom(small.images / 16, (1, side / 8, side / 8), order=1), 0, 1)
+    X = 2 * ink - 1 if name == "USPS" else np.rint(255 * ink).astype(np.uint8)
     why = f"the data are scikit-learn's digits, not {name}"
-    return Labelled(name, X[:n], y[:n], X[n:], y[n:], why)
-
-
-def _instead_of_pima() -> Labelled:
-    """Seven columns and as many rows of a medical table that comes with scikit-learn."""
-    table = datasets.load_breast_cancer()
-    order = fixed_rng(0).permutation(len(table.target))
-    X, y = table.data[order, :7], 1 - table.target[order]
-    why = "the data are scikit-learn's breast cancer table, not Pima"
-    return Labelled("Pima", X[:200], y[:200], X[200:532], y[200:532], why)
-
-
-#: How a set is fetched, and what stands in for it.
-_WAYS: Mapping[str, tuple[_Make, _Make]] = {
-    "USPS": (
-        functools.partial(_fetch_digits, "USPS", 41082, 1, 7291),
-        functools.partial(_digits, "USPS", 16, lambda X: 2 * X - 1),
-    ),
-    "MNIST": (
-        functools.partial(_fetch_digits, "MNIST", 554, 0, 60_000),
-        functools.partial(_digits, "MNIST", 28, lambda X: np.rint(255 * X).astype(np.uint8)),
-    ),
-    "Pima": (_fetch_pima, _instead_of_pima),
-}
+    return _split(name, X.reshape(len(X), -1), small.target, 1197, why)

@@ -4,20 +4,19 @@ The paper gives neither the centres of its three clusters nor a seed; ours are s
 Pima data are not shipped: read ``Pima.tr`` and ``Pima.te`` (Ripley 1996; R package MASS) yourself.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.svm import LinearSVC
 
 from mercer._base.numbers import fixed_rng
-from mercer._base.progress import announce
-from mercer._base.types import Array, Estimator, Figure
+from mercer._base.progress import announced
+from mercer._base.types import Array, Axes, Estimator
 from mercer.estimators import KernelPCA, SparseKernelPCA
 from mercer.kernels import Gaussian
 from mercer.model import Subspace
-from mercer.papers.item import INK, Result, Setting, checked, panel, plane, sheet, table
+from mercer.papers.item import INK, Drawing, Result, Setting, drawing, panel, plane, result, table
 from mercer.plots import ComponentsDisplay, RepresentingVectorsDisplay
 from mercer.plots._base import PALETTE
 from mercer.relevance import subspace_angles
@@ -61,8 +60,7 @@ def largest_angle_cosine(a: Subspace, b: Subspace) -> float:
     return float(np.cos(subspace_angles(a, b)[-1]))
 
 
-@dataclass(frozen=True)
-class Figure4:
+class Figure4(NamedTuple):
     """Reconstruction and classification for 1 to p components.
 
     ``"full"`` is kernel PCA on all rows, ``"sparse"`` the paper's projections, and ``"refit"`` the
@@ -91,25 +89,19 @@ def figure4(X: Array, y: Array, X_test: Array, y_test: Array) -> Figure4:
         "sparse": SparseKernelPCA(noise=refit.noise_, kernel=kernel, refit=False).fit(A),
         "refit": refit,
     }
-    errors = {}
+    rms = {name: _rms_curve(model.subspace_, A) for name, model in models.items()}
+    errors = {name: np.empty(COUNT) for name in models}
     for name, model in models.items():
         Z, Z_test = _standardised(model.transform(A), model.transform(B))
-        errors[name] = np.array(
-            [_svm_errors(Z[:, :q], y, Z_test[:, :q], y_test) for q in range(1, COUNT + 1)]
-        )
-    rms = {name: _rms_curve(model.subspace_, A) for name, model in models.items()}
+        for q in range(1, COUNT + 1):
+            svm = LinearSVC(random_state=0, dual=False).fit(Z[:, :q], y)
+            errors[name][q - 1] = (svm.predict(Z_test[:, :q]) != y_test).sum()
     return Figure4(rms, errors, len(refit.weights_), refit.n_fits_)
 
 
 def _standardised(X: Array, X_test: Array) -> tuple[Array, Array]:
     mean, scale = X.mean(axis=0), X.std(axis=0)
     return (X - mean) / scale, (X_test - mean) / scale
-
-
-def _svm_errors(Z: Array, y: Array, Z_test: Array, y_test: Array) -> int:
-    """Test rows that a linear SVM (C = 1) gets wrong."""
-    svm = LinearSVC(random_state=0, dual=False).fit(Z, y)
-    return int((svm.predict(Z_test) != y_test).sum())
 
 
 def _rms_curve(subspace: Subspace, X: Array) -> Array:
@@ -119,30 +111,26 @@ def _rms_curve(subspace: Subspace, X: Array) -> Array:
     return np.asarray(np.sqrt(np.maximum(left, 0).mean(axis=0)))
 
 
-def _draws(setting: Setting, figure: str) -> Iterator[tuple[Array, Array]]:
-    """The three clusters and their labels, drawn as often as the run asks for."""
-    draws = setting.choose(20, 100)
-    for seed in range(draws):
-        announce(figure, seed, draws)
-        yield three_clusters(setting.seed + seed)
+def _draws(
+    setting: Setting, figure: str, fit: Callable[[Array], Estimator]
+) -> list[tuple[Array, Array, Any]]:
+    """Three clusters, their labels and their model, drawn as often as the run asks for."""
+    seeds = range(setting.seed, setting.seed + setting.choose(20, 100))
+    samples = map(three_clusters, announced(figure, seeds))
+    return [(X, labels, fit(X)) for X, labels in samples]
 
 
 def run_figure1(setting: Setting) -> Result:
     """Nine projections of kernel PCA; the first three pick out the clusters."""
-    spectra, picked = [], []
-    for X, labels in _draws(setting, "figure 1"):
-        model = figure1(X)
-        spectra.append(model.explained_variance_)
-        picked.append(_picked(model.transform(X)[:, :3], labels))
-    mean = np.mean(spectra, axis=0)
-    numbers = [{"component": k, "eigenvalue": value} for k, value in enumerate(mean)]
-    values = {"first": mean[0], "third": mean[2], "gap": mean[2] / mean[3]}
-    checks = checked("tipping2001/figure1", **values, picked=np.mean(np.array(picked) == 3))
-    X, _ = three_clusters(setting.seed)
-    model = figure1(X)
-    titles = [f"{value:.3f}" for value in model.explained_variance_]
-    draw = partial(_draw_components, X, model, titles)
-    return Result(numbers, checks, draw, {"draws": len(spectra)})
+    draws = _draws(setting, "figure 1", figure1)
+    mean = np.mean([model.explained_variance_ for *_, model in draws], axis=0)
+    picked = [_picked(model.transform(X)[:, :3], labels) for X, labels, model in draws]
+    numbers = table({"component": range(len(mean)), "eigenvalue": mean})
+    found = {"first": mean[0], "third": mean[2], "gap": mean[2] / mean[3]}
+    found["picked"] = np.mean(np.array(picked) == 3)
+    X, _, model = draws[0]
+    draw = _components(X, model, [f"{value:.3f}" for value in model.explained_variance_])
+    return result("tipping2001/figure1", numbers, draw, found, chosen={"draws": len(draws)})
 
 
 def _picked(Z: Array, labels: Array) -> int:
@@ -154,83 +142,75 @@ def _picked(Z: Array, labels: Array) -> int:
 
 def run_figure2(setting: Setting) -> Result:
     """The same by sparse kernel PCA: how many kernels, and how near its subspace is."""
-    sizes, cosines = [], []
-    for X, _ in _draws(setting, "figure 2"):
-        sparse, full = figure2(X), figure1(X, 3)
-        sizes.append(len(sparse.subspace_.support))
-        cosines.append(largest_angle_cosine(full.subspace_, sparse.subspace_.leading(3)))
-    numbers = table({"draw": range(len(sizes)), "kernels": sizes, "cosine": cosines})
-    low, high = min(sizes), max(sizes)
-    kernels = {"mean": np.mean(sizes), "holds": low <= 9 <= high, "fewest": low, "most": high}
-    checks = checked("tipping2001/figure2", **kernels, cosine=min(cosines))
-    X, _ = three_clusters(setting.seed)
-    model = figure2(X)
-    titles = [f"component {k}" for k in range(9)]
-    draw = partial(_draw_components, X, model, titles)
-    return Result(numbers, checks, draw, {"draws": len(sizes)})
+    draws = _draws(setting, "figure 2", figure2)
+    sizes = [len(sparse.subspace_.support) for *_, sparse in draws]
+    cosines = [
+        largest_angle_cosine(figure1(X, 3).subspace_, sparse.subspace_.leading(3))
+        for X, _, sparse in draws
+    ]
+    numbers = table({"draw": range(len(draws)), "kernels": sizes, "cosine": cosines})
+    found = {"mean": np.mean(sizes), "holds": min(sizes) <= 9 <= max(sizes)}
+    found |= {"fewest": min(sizes), "most": max(sizes), "cosine": min(cosines)}
+    X, _, model = draws[0]
+    draw = _components(X, model, [f"component {k}" for k in range(9)])
+    return result("tipping2001/figure2", numbers, draw, found, chosen={"draws": len(draws)})
 
 
-def _draw_components(X: Array, model: Estimator, titles: Sequence[str]) -> Figure:
-    """The first nine components over the plane, if there are so many."""
-    figure, axes = sheet(3, 3, (8.6, 7.2))
-    count = min(model.n_components_, 9)
-    ComponentsDisplay.from_estimator(model, X, components=count, ax=axes.ravel()[:count])
-    for ax, title in zip(axes.ravel(), titles, strict=False):
-        plane(ax, title)
-    for spare in axes.ravel()[count:]:
-        spare.set_axis_off()
-    return figure
+def _components(X: Array, model: Estimator, titles: Sequence[str]) -> Drawing:
+    """Draws the first nine components over the plane, if there are so many."""
+
+    @drawing((8.6, 7.2), "ABC;DEF;GHI")
+    def draw(*panels: Axes) -> None:
+        count = min(model.n_components_, 9)
+        ComponentsDisplay.from_estimator(model, X, components=count, ax=panels[:count])
+        for ax, title in zip(panels, titles, strict=False):
+            plane(ax, title)
+        for spare in panels[count:]:
+            spare.set_axis_off()
+
+    return draw
 
 
 def run_figure3(setting: Setting) -> Result:
     """The points that represent the data, and the reconstruction error over the plane."""
-    counts, at_centres = [], []
-    for X, labels in _draws(setting, "figure 3"):
-        model = figure2(X)
-        at_centres.append(model.span_error(CENTRES))
-        counts.append(np.bincount(labels[model.support_indices_], minlength=3))
-    X, _ = three_clusters(setting.seed)
-    model, far = figure2(X), np.array([[X[:, 0].max() + 0.3, X[:, 1].min() - 0.3]])
-    numbers = [{"cluster": c, "kernels": int(count)} for c, count in enumerate(counts[0], start=1)]
-    errors = {"centres": np.mean(at_centres), "far": model.span_error(far)[0]}
+    draws = _draws(setting, "figure 3", figure2)
+    counts = [np.bincount(labels[m.support_indices_], minlength=3) for _, labels, m in draws]
+    X, _, model = draws[0]
+    far = np.array([[X[:, 0].max() + 0.3, X[:, 1].min() - 0.3]])
+    numbers = table({"cluster": (1, 2, 3), "kernels": counts[0]})
+    centres = np.mean([model.span_error(CENTRES) for *_, model in draws])
     every = np.mean(np.min(counts, axis=1) >= 1)
-    checks = checked("tipping2001/figure3", every=every, **errors)
+    found = {"every": every, "centres": centres, "far": model.span_error(far)[0]}
 
-    def draw() -> Figure:
-        figure, axes = sheet(1, 1, (6.4, 4.8))
-        RepresentingVectorsDisplay.from_estimator(model, X, ax=axes[0, 0])
-        return figure
+    @drawing((6.4, 4.8))
+    def draw(ax: Axes) -> None:
+        RepresentingVectorsDisplay.from_estimator(model, X, ax=ax)
 
-    return Result(numbers, checks, draw, {"draws": len(counts)})
+    return result("tipping2001/figure3", numbers, draw, found, chosen={"draws": len(draws)})
 
 
 def run_figure4(setting: Setting) -> Result:
     """Pima: reconstruction and classification with 40 of 200 kernels."""
     data = setting.sources.pima()
     study = figure4(data.X, data.y, data.X_test, data.y_test)
-    columns = {
-        f"{what}, {way}": values
-        for what, ways in (("rms", study.rms), ("errors", study.errors))
-        for way, values in ways.items()
-    }
-    numbers = table({"components": range(1, COUNT + 1), **columns})
+    columns = {"components": np.arange(1, COUNT + 1)}
+    columns |= {f"rms, {way}": values for way, values in study.rms.items()}
+    columns |= {f"errors, {way}": values for way, values in study.errors.items()}
     sparse, refit = (study.rms[way] / study.rms["full"] for way in ("sparse", "refit"))
+    found = {"kernels": study.n_kernels, "fits": study.fits, "five": sparse[4], "ten": sparse[9]}
     apart = study.errors["sparse"].mean() - study.errors["full"].mean()
-    search = {"kernels": study.n_kernels, "fits": study.fits}
-    rms = {"five": sparse[4], "ten": sparse[9], "all": sparse[24], "refit": refit[24]}
-    checks = checked("tipping2001/figure4", **search, **rms, errors=apart)
-    chosen = {"rows": f"{len(data.X)} + {len(data.X_test)}"}
-    return Result(numbers, checks, lambda: _draw_figure4(study), chosen, stands_in=data.stands_in)
+    found |= {"all": sparse[24], "refit": refit[24], "errors": apart}
 
-
-def _draw_figure4(study: Figure4) -> Figure:
-    figure, axes = sheet(1, 2, (9, 3.6))
-    curves = {"rms reconstruction error": study.rms, "test errors": study.errors}
-    styles = {"full": ("all 200", INK), "sparse": ("40, paper's", PALETTE[2]),
-              "refit": ("40, refit", PALETTE[0])}  # fmt: skip
-    for ax, (what, ways) in zip(axes[0], curves.items(), strict=True):
+    @drawing((9, 3.6), "AB")
+    def draw(left: Axes, right: Axes) -> None:
+        styles = {"full": ("all 200", INK), "sparse": ("40, paper's", PALETTE[2]),
+                  "refit": ("40, refit", PALETTE[0])}  # fmt: skip
         for way, (label, color) in styles.items():
-            ax.plot(np.arange(1, COUNT + 1), ways[way], color=color, label=label)
-        panel(ax, xlabel="number of components", ylabel=what)
-    axes[0, 0].legend(frameon=False, fontsize=8)
-    return figure
+            left.plot(columns["components"], study.rms[way], color=color, label=label)
+            right.plot(columns["components"], study.errors[way], color=color, label=label)
+        panel(left, xlabel="number of components", ylabel="rms reconstruction error")
+        panel(right, xlabel="number of components", ylabel="test errors")
+        left.legend(frameon=False, fontsize=8)
+
+    key, chosen = "tipping2001/figure4", {"rows": f"{len(data.X)} + {len(data.X_test)}"}
+    return result(key, table(columns), draw, found, chosen=chosen, stands_in=data.stands_in)

@@ -143,26 +143,20 @@ def _reach(norms: float, wide: float, is_kinked: bool) -> float:
 class Head:
     """How the columns of a basis are split; the same for all rows that meet it."""
 
-    columns: Array  #: (h,) the dense columns
-    mean: Array  #: (h,) what they are shifted by; zeros for kernels that notice a shift
-    #: (d,) the number of each column in the tail, -1 for those in the head, -2 for the rest
-    place: Array
+    mean: Array  #: (h,) what dense columns are shifted by; zeros for kernels that notice a shift
+    dense: Array  #: (d,) the number of each column among the dense ones, or -1
+    tail: Array  #: (d,) the number of each column in the tail, or -1
     size: int  #: columns in the tail
 
     @classmethod
     def of(cls, rows: SparseRows, *, shift: bool) -> Head:
         """The split for the points of a basis; O(entries + d) time."""
         counts = np.bincount(rows.indices, minlength=rows.width)
+        sums = np.bincount(rows.indices, rows.data, minlength=rows.width)
         heavy = counts > SHARE * len(rows)
-        columns, tail = np.flatnonzero(heavy), np.flatnonzero((counts > 0) & ~heavy)
-        place = np.full(rows.width, -2, dtype=np.int32)
-        place[columns] = -1
-        place[tail] = np.arange(len(tail))
-        mean = np.zeros(len(columns))
-        if shift and len(columns):
-            sums = np.bincount(rows.indices, rows.data, minlength=rows.width)
-            mean = sums[columns] / len(rows)
-        return cls(columns, mean, place, len(tail))
+        light = (counts > 0) & ~heavy
+        dense, tail = (np.where(c, np.cumsum(c) - 1, -1).astype(np.int32) for c in (heavy, light))
+        return cls(shift * sums[heavy] / len(rows), dense, tail, int(light.sum()))
 
 
 @dataclass(frozen=True)
@@ -187,21 +181,18 @@ class SparsePacked:
         Rows that meet without a basis have none.
         """
         if head is None:
-            none, width = np.empty(0, dtype=np.intp), rows.width
-            head = Head(none, np.empty(0), np.arange(width, dtype=np.int32), width)
-        place = head.place[rows.indices]
+            every = np.arange(rows.width, dtype=np.int32)
+            head = Head(np.empty(0), np.full_like(every, -1), every, rows.width)
+        column, place = head.dense[rows.indices], head.tail[rows.indices]
         data = rows.data.astype(np.float64)
-        dense, thin = np.tile(-head.mean, (len(rows), 1)), None
-        if len(head.columns):
-            column = np.searchsorted(head.columns, rows.indices)
-            entries = _kept(rows, np.where(place == -1, column, -1), data, len(head.columns))
-            dense[entries.row_numbers(), entries.indices] += entries.data
-            if entries.nnz < THIN * dense.size:
-                thin = entries.with_data(entries.data / unit)
-        data /= unit
+        entries = _kept(rows, column, data, len(head.mean))
+        dense = np.tile(-head.mean, (len(rows), 1))
+        dense[entries.row_numbers(), entries.indices] += entries.data
         dense /= unit
-        outside = data.copy()
-        outside[place != -2] = 0
+        is_thin = entries.nnz < THIN * dense.size
+        thin = entries.with_data(entries.data / unit) if is_thin else None
+        data /= unit
+        outside = np.where((column < 0) & (place < 0), data, 0)
         with np.errstate(over="ignore"):  # a length beyond the range of floats is inf
             tail = _kept(rows, place, data, head.size)
             rest = rows.row_sums(outside * outside)

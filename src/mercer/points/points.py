@@ -179,6 +179,11 @@ class Numbers(Points):
     def take(self, index: Array | slice) -> Self:
         return type(self)(self.rows[index])  # type: ignore[call-arg]
 
+    def equals(self, others: Points) -> bool:
+        """Whether all entries are the same; those of sparse rows at the same places."""
+        same_form = self.is_sparse == others.is_sparse
+        return same_form and all(map(np.array_equal, self.arrays(), others.arrays()))
+
     def joined(self, *others: Points) -> Self:
         parts = (self.adopt(part).rows for part in others)
         return type(self)(np.concatenate([self.rows, *parts]))  # type: ignore[call-arg]
@@ -235,10 +240,6 @@ class Vectors(Numbers):
     def adopt(self, others: Points) -> Points:
         return Vectors(others.to_dense()) if others.is_sparse else others
 
-    def equals(self, others: Points) -> bool:
-        """Whether all entries are the same."""
-        return not others.is_sparse and np.array_equal(self.rows, others.rows)
-
     def permuted(self, rng: np.random.Generator) -> Vectors:
         return Vectors(rng.permuted(self.rows, axis=0))
 
@@ -261,8 +262,7 @@ class Vectors(Numbers):
     def for_products(self, origin: Any, dtype: Precision) -> Packed:  # noqa: ARG002
         """Rows ready for tiles of dot products, which :func:`dot_products` fills."""
         with np.errstate(over="ignore"):  # the tile tells of it
-            rows: Array = self.rows.astype(dtype or self.rows.dtype, copy=False)
-        return rows
+            return self.rows.astype(dtype or self.rows.dtype, copy=False)
 
     def for_distances(self, origin: Any, dtype: Precision, length: float) -> Any:
         """Rows in units of a length, ready for tiles that their ``negative_squares`` fills."""
@@ -305,11 +305,6 @@ class Vectors(Numbers):
     def exact_squares(self, others: Vectors, length: float) -> Array:
         """``|x_i - y_j|² / length²`` by the differences themselves, at any scale of the rows."""
         A, B = (np.asarray(rows, dtype=np.float64) for rows in (self.rows, others.rows))
-        if 1 / SQUARABLE < length < SQUARABLE:
-            with np.errstate(over="ignore"):
-                squares = cdist(A, B, "sqeuclidean")
-            if squares.max(initial=0.0) < np.inf:
-                return np.asarray(squares / length / length)
         # In powers of two no digit is lost. Beside the length, squares that vanish mean r = 0 and
         # those that overflow k = 0; rows that cannot be written in it are infinitely far or equal.
         unit = power_of_two(min(length, np.finfo(float).max))

@@ -121,8 +121,7 @@ class Source(Points):
         try:
             pieces = self.read(chunks[0].start, chunks[-1].stop)
             for rows, block in zip(chunks, reblock(pieces, chunks), strict=True):
-                if not self.told_of_long:
-                    self.told_of_long = warn_of_long(block, self.columns)
+                self.told_of_long = self.told_of_long or warn_of_long(block, self.columns)
                 block = np.ascontiguousarray(block, dtype=self.dtype)
                 check_finite(block, rows.start, self.columns, self.place, self.allow_nan)
                 self.watch.check(now=rows is chunks[-1])

@@ -173,14 +173,6 @@ class SparseRows(Numbers):
         parts = [self.adopt(part).to_scipy() for part in others]
         return SparseRows.of(vstack([self.to_scipy(), *parts], format="csr"))
 
-    def equals(self, others: Points) -> bool:
-        """Whether all entries are the same, and at the same places."""
-        return (
-            isinstance(others, SparseRows)
-            and self.width == others.width
-            and all(map(np.array_equal, self.arrays(), others.arrays()))
-        )
-
     def permuted(self, rng: np.random.Generator) -> SparseRows:
         order = np.argsort(self.indices, kind="stable")
         counts = np.bincount(self.indices, minlength=self.width)
@@ -230,8 +222,10 @@ class SparseRows(Numbers):
     def unit(self, dtype: Precision = None) -> SparseRows:  # noqa: ARG002
         """Rows divided by their lengths, in float64; zeros stay zeros."""
         data, row = self.data.astype(np.float64), self.row_numbers()
-        largest = abs(self.with_data(data).to_scipy()).max(axis=1).toarray().ravel()
-        scaled = data / largest[row]
+        # Of the rows with entries alone: SciPy's own largest ones take twice the time.
+        filled = self.is_filled()
+        largest = np.maximum.reduceat(np.abs(data), self.indptr[:-1][filled]) if len(data) else data
+        scaled = data / np.repeat(largest, np.diff(self.indptr)[filled])
         norm = np.sqrt(self.row_sums(scaled * scaled))
         return self.with_data(scaled / norm[row])
 
@@ -241,9 +235,8 @@ class SparseRows(Numbers):
 
     def exact_squares(self, others: SparseRows, length: float) -> Array:
         """``|x_i - y_j|² / length²`` by the differences themselves; for a few of these rows."""
-        size = max(self.largest, others.largest)
-        # Else squares would leave the range of floats; by a power of two no digit is lost.
-        size = 1.0 if size == 0 or 1e-100 < size < 1e100 else power_of_two(size)
+        # Else squares might leave the range of floats; by a power of two no digit is lost.
+        size = power_of_two(max(self.largest, others.largest))
         X, Y = (rows.with_data(rows.data.astype(np.float64) / size) for rows in (self, others))
         t = np.empty((len(X), len(Y)))
         A, B = (SparsePacked.of(rows, None, np.float64) for rows in (X, Y))

@@ -52,15 +52,11 @@ class Sweep:
         return self.subspace.coef.dtype
 
     @cached_property
-    def unit(self) -> float:
-        """The largest coordinate: the squares of data of size 1e±300 are no numbers."""
-        return float(np.abs(self.support[:, :-1]).max(initial=0.0)) or 1.0
-
-    @cached_property
     def scale(self) -> float:
         """The length that steps are measured by: the kernel's, or the data's radius if smaller."""
-        S = self.support[:, :-1].astype(np.float64, copy=False) / self.unit
-        radius = self.unit * float(np.sqrt(square_sums(S).mean()))
+        S = self.support[:, :-1].astype(np.float64, copy=False)
+        unit = float(np.abs(S).max(initial=0.0)) or 1.0  # squares of 1e±300 are no numbers
+        radius = unit * float(np.sqrt(square_sums(S / unit).mean()))
         return min(self.kernel.length, radius) or 1.0
 
     @cached_property
@@ -68,7 +64,7 @@ class Sweep:
         """Corners of the data's box, widened by its diagonal."""
         S = self.support[:, :-1]
         low, high = S.min(axis=0), S.max(axis=0)
-        diagonal = self.unit * np.linalg.norm((high - low) / self.unit)
+        diagonal = np.hypot.reduce(high - low)  # without squares, which might overflow
         return low - diagonal, high + diagonal
 
     def to_shifted(self, X: Array) -> Array:

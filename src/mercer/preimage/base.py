@@ -19,6 +19,8 @@ from mercer.exceptions import DataError, KernelError, Remedy
 from mercer.kernels import DotProductKernel, Kernel
 from mercer.model import Subspace
 
+_MORE = Remedy("raise max_iter of the pre-image solver", shell="fit with another --preimage")
+
 
 class Status(StrEnum):
     """What happened to one point; equal to its text, and with what can be done about it.
@@ -42,10 +44,7 @@ class Status(StrEnum):
     EARLY = "stopped early", ""
     #: A point that was at hand is nearer to the projection: on purpose, a smoother smooths.
     NOT_A_MINIMUM = "not a minimum", ""
-    LIMIT = (
-        "iteration limit",
-        Remedy("raise max_iter of the pre-image solver", shell="fit with another --preimage"),
-    )
+    LIMIT = "iteration limit", _MORE
     STALLED = "stalled", "raise tol, or use a kernel without kinks, or preimage='smoother'"
     FAILED = "failed", "use another kernel width, or preimage='nearest'"
 
@@ -166,16 +165,10 @@ class PreImageSolver(Config, ABC):
 
 
 _NEAREST = Remedy("use preimage='nearest'", shell="fit with --preimage nearest")
-_ANY = Remedy(
-    "use preimage='auto', 'gradient', or 'nearest' for any kernel", shell="fit with --preimage auto"
-)
+_ANY = Remedy("use preimage='auto', 'gradient' or 'nearest'", shell="fit with --preimage auto")
 #: Capability → whether a kernel has it, what it is, and what to do without.
 _NEEDS: dict[str, tuple[Callable[[Kernel], bool], str, str]] = {
-    "coordinates": (
-        lambda kernel: kernel.takes_vectors,
-        "points with coordinates",
-        _NEAREST + ", which returns training examples",
-    ),
+    "coordinates": (lambda kernel: kernel.takes_vectors, "points with coordinates", _NEAREST),
     "gradient": (lambda kernel: kernel.has_gradient, "a gradient", _NEAREST),
     "radial": (
         lambda kernel: kernel.radial is not None,
@@ -201,10 +194,8 @@ def check_codes(Z: Array) -> Array:
     bad = ~(np.abs(Z) <= limit)
     if bad.any():
         row, column = np.argwhere(bad)[0]
-        raise DataError(
-            f"the score in row {row}, column {column} is {Z[row, column]}, and pre-images need "
-            f"finite scores up to {limit:.0e} in {Z.dtype}; give scores as transform returns them."
-        )
+        score = f"the score in row {row}, column {column} is {Z[row, column]}"
+        raise DataError(f"{score}; give finite ones up to {limit:.0e}, as transform returns them.")
     return Z
 
 

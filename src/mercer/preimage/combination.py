@@ -64,14 +64,9 @@ class Combination(PreImageSolver):
     def init(self, subspace: Subspace) -> BoundPreImage:
         self.check_kernel(subspace.kernel)
         if min(self.rows, self.max_iter) < 1 or not self.tol >= 0:
-            raise KernelError(
-                f"{self!r}: give rows and max_iter of at least 1, and tol of at least 0."
-            )
+            raise KernelError(f"{self!r}: give rows and max_iter of at least 1, tol of at least 0.")
         if not subspace.points.is_sparse:
-            raise KernelError(
-                "Combination is for models of sparse rows, and this one has dense rows; use "
-                "preimage='fixed_point'."
-            )
+            raise KernelError("Combination is not for dense rows; use preimage='fixed_point'.")
         support = subspace.support.to_scipy()
         return _BoundCombination(self, subspace, subspace.kernel.radial, support)
 

@@ -69,7 +69,7 @@ class Distances(PreImageSolver):
             neighbours = subspace.support[near]
             return _trilaterate(neighbours, _input_distances(subspace, Z, neighbours, inner))
 
-        return FromScores(partial(_located, support, locate, ROWS))
+        return FromScores(partial(_located, support, locate))
 
 
 def _input_distances(subspace: Subspace, Z: Array, neighbours: Array, inner: Array) -> Array:
@@ -145,12 +145,10 @@ class InverseDot(PreImageSolver):
         def locate(Z: Array) -> Array:
             return np.asarray(kernel.invert(support.inner_products(Z)) @ inverse.T)
 
-        return FromScores(partial(_located, support, locate, 2 * ROWS))
+        return FromScores(partial(_located, support, locate))
 
 
-def _located(
-    support: SupportScores, locate: Callable[[Array], Array], size: int, Z: Array
-) -> PreImages:
+def _located(support: SupportScores, locate: Callable[[Array], Array], Z: Array) -> PreImages:
     """Points block by block; the nearest support points where values tell nothing.
 
     Such as tanh = 1.2, which the profile never takes.
@@ -160,7 +158,7 @@ def _located(
         with np.errstate(all="ignore"):
             return locate(Z[rows])
 
-    points = np.concatenate(thread_map(quietly, blocks(len(Z), size))).astype(Z.dtype, copy=False)
+    points = np.concatenate(thread_map(quietly, blocks(len(Z), ROWS))).astype(Z.dtype, copy=False)
     located = np.asarray(np.isfinite(points).all(axis=1))
     if not located.all():
         points[~located] = support.take(support.nearest(Z[~located], 1)[:, 0])

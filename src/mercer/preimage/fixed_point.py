@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from mercer._base.machine import n_threads, thread_map
 from mercer._base.progress import announce
 from mercer._base.types import Array
 from mercer.exceptions import KernelError
+from mercer.kernels import RadialKernel
 from mercer.model import Subspace
 from mercer.preimage._sweep import Images, Sweep
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, Status, check_codes
@@ -21,50 +23,6 @@ from mercer.preimage.nearest import Nearest
 
 #: Differences that Anderson's acceleration looks back on.
 DEPTH = 3
-
-
-class Anderson:
-    """The last differences of images and residuals of n iterations (Anderson 1965; type II).
-
-    The next point is ``g - sum_j theta_j dg_j`` with theta minimising ``|r - sum_j theta_j dr_j|``,
-    where g is the image of the current point and r = g - y its residual.
-    """
-
-    def __init__(self, n: int, d: int, dtype: np.dtype) -> None:
-        self.last = np.full((n, 2, d), np.nan, dtype)  # the last image and its residual
-        self.change = np.zeros((n, DEPTH, 2, d), dtype)  # differences of both, the newest first
-
-    def reset(self, rows: Array) -> None:
-        """Forget what rows have seen: they have jumped."""
-        self.last[rows], self.change[rows] = np.nan, 0
-
-    def extrapolate(self, rows: Array, image: Array, residual: Array) -> Array:
-        """Record an image for each of ``rows`` and return the accelerated next points.
-
-        A row without history gets its image back: the plain step.
-        """
-        now = np.stack([image, residual], axis=1)
-        newest = np.nan_to_num(now - self.last[rows])[:, None]
-        change = np.concatenate([newest, self.change[rows, :-1]], axis=1)
-        self.last[rows], self.change[rows] = now, change
-        theta = _least_squares(change[:, :, 1], residual).astype(image.dtype)
-        return np.asarray(image - np.einsum("nj,njd->nd", theta, change[:, :, 0]))
-
-
-def _least_squares(D: Array, r: Array) -> Array:
-    """The minimiser of |r - Σ θ_j D_j| for each row; θ_j = 0 where D_j is zero."""
-    unit = np.abs(r).max(axis=1, initial=0.0)  # θ has none, and squares of 1e±300 are none
-    unit = np.where(unit > 0, unit, 1).astype(np.float64)[:, None]
-    D, r = D / unit[:, :, None], r / unit
-    gram = np.einsum("nid,njd->nij", D, D)
-    size = np.einsum("nii->n", gram)
-    # A little ridge: residuals of a well-behaved iteration become parallel, and the system
-    # singular.
-    gram += np.where(size > 0, 1e-12 * size, 1.0)[:, None, None] * np.eye(DEPTH)
-    right = np.einsum("njd,nd->nj", D, r)
-    return np.asarray(np.linalg.solve(gram, right[:, :, None])[:, :, 0])
-
-
 #: Squared norms of the points in units of the kernel's length, up to which float32 keeps five
 #: digits of the kernel: the product formula errs by 6e-8 of them.
 SPREAD = 64.0
@@ -192,10 +150,8 @@ class FixedPoint(PreImageSolver):
         self.check_subspace(subspace)
         steps = [self.max_iter] if self.early_stop is None else [self.max_iter, self.early_stop]
         if min(steps) < 1 or not self.tol >= 0 or not self.input_weight >= 0:
-            raise KernelError(
-                f"{self!r}: give max_iter and early_stop of at least 1, and tol and input_weight "
-                "of at least 0."
-            )
+            least = "max_iter and early_stop of at least 1, tol and input_weight of at least 0"
+            raise KernelError(f"{self!r}: give {least}.")
         return _BoundFixedPoint(self, subspace)
 
 
@@ -207,9 +163,8 @@ class _BoundFixedPoint(BoundPreImage):
 
     @cached_property
     def sweep(self) -> Sweep:
-        radial = self.subspace.kernel.radial  # a factor before it cancels in eq. (10)
-        assert radial is not None
-        return Sweep(self.subspace, radial)
+        # A factor before the radial kernel cancels in eq. (10).
+        return Sweep(self.subspace, cast("RadialKernel", self.subspace.kernel.radial))
 
     @cached_property
     def nearest(self) -> BoundPreImage:
@@ -231,8 +186,7 @@ class _BoundFixedPoint(BoundPreImage):
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:
         X = self.nearest.solve(Z).points if start is None else start
         Z = check_codes(Z.astype(self.sweep.dtype, copy=False))
-        held = 0.0 if start is None else self.config.input_weight
-        points = _Points(self.sweep.to_shifted(X), held)
+        points = _Points(self.sweep.to_shifted(X), held=start is not None)
         if self.rough is not None:
             self._begin_roughly(self.rough, points, Z)
         self._run(points, Z)
@@ -245,9 +199,8 @@ class _BoundFixedPoint(BoundPreImage):
         single._run(rough, Z.astype(np.float32))
         sure = rough.status == Status.CONVERGED
         points.at[sure] = single.sweep.to_input(rough.at[sure])
-        points.iterations[sure] = rough.iterations[sure]
-        points.history.last[sure] = rough.history.last[sure]
-        points.history.change[sure] = rough.history.change[sure]
+        for name in ("iterations", "last", "change"):
+            getattr(points, name)[sure] = getattr(rough, name)[sure]
         points.doubtful[sure] = True
         if self.config.tol >= AGREE:  # float64 would find nothing to correct
             points.status[sure] = Status.CONVERGED
@@ -270,63 +223,58 @@ class _BoundFixedPoint(BoundPreImage):
         return -(-share // STEP) * STEP
 
     def _advance(self, points: _Points, Z: Array, rows: Array) -> None:
-        """Some sweeps over one batch; everything that is known of a point is kept in ``points``."""
-        G = self.sweep.coefficients(Z[rows])
+        """Some sweeps over one batch."""
+        G, batch = self.sweep.coefficients(Z[rows]), points.take(rows)
         for _ in range(SWEEPS):
-            seen = self.sweep(points.at[rows], G)
-            # Points that have arrived stay in the batch until it is thinned out.
-            running = points.status[rows] == _RUNNING
-            some = Images(*(part[running] for part in seen))
-            lost = self._update(points, rows[running], some)
-            self._restart(points, rows, np.flatnonzero(running)[lost], G)
-            running = points.status[rows] == _RUNNING
+            self._update(batch, self.sweep(batch.at, G), G)
+            running = batch.status == _RUNNING
             if not running.any():
-                return
+                break
+            # Points that have arrived stay in the batch until it is thinned out.
             if running.mean() < 1 - THIN:
-                rows, G = rows[running], [tile[running] for tile in G]
+                points.put(rows, batch)
+                rows, batch, G = rows[running], batch.take(running), [g[running] for g in G]
+        points.put(rows, batch)
 
-    def _update(self, points: _Points, rows: Array, seen: Images) -> Array:
-        """Judge the images of one sweep, and choose each point's next place; which are lost."""
-        image, value, good = self._assess(points, rows, seen)
-        points.iterations[rows] += 1
-        residual = image - points.at[rows]
-        step = np.sqrt(square_sums(residual / self.sweep.scale))
-        astray = points.doubtful[rows] & ~(good & (step <= AGREE))
-        points.doubtful[rows] = False
+    def _update(self, points: _Points, seen: Images, G: list[Array]) -> None:
+        """Judge the images of one sweep, and choose each point's next place."""
+        running = points.status == _RUNNING
+        image, value, good = self._assess(points, seen)
+        points.iterations += running
+        step = np.sqrt(square_sums((image - points.at) / self.sweep.scale))
+        astray = running & points.doubtful & ~(good & (step <= AGREE))
         slack = 16 * np.finfo(image.dtype).eps * seen.size
-        worse = points.leapt[rows] & (~good | (value < points.value[rows] - slack)) & ~astray
-        self._turn_back(points, rows, astray, worse)
-        fine = good & ~worse & ~astray
-        self._move(points, rows[fine], image[fine], residual[fine], step[fine])
-        points.value[rows[fine]] = value[fine]
-        return ~(fine | worse | astray)
+        worse = running & points.leapt & (~good | (value < points.value - slack)) & ~astray
+        lost = running & ~(good | worse | astray)
+        points.doubtful &= ~running
+        self._turn_back(points, astray, worse, lost, G)
+        fine = np.flatnonzero(running & good & ~(worse | astray))
+        points.value[fine] = value[fine]
+        self._move(points, fine, image[fine], step[fine])
 
-    def _assess(self, points: _Points, rows: Array, seen: Images) -> tuple[Array, Array, Array]:
+    def _assess(self, points: _Points, seen: Images) -> tuple[Array, Array, Array]:
         """Images under eq. (10), the objective, and whether the image can be trusted."""
         pull, weight, size, value = seen
-        if points.held:
-            first = points.iterations[rows] == 0
-            points.hold[rows[first]] = points.held * np.maximum(weight[first], 0)
-            hold, anchor = points.hold[rows], points.first[rows]
-            away = square_sums(points.at[rows] - anchor) / self.sweep.kernel.length**2
-            pull, weight = pull + hold[:, None] * anchor, weight + hold
-            value = value - hold * away
+        if self.config.input_weight:
+            hold = self.config.input_weight * np.maximum(weight, 0)
+            points.hold = np.where(points.iterations == 0, points.held * hold, points.hold)
+            away = square_sums(points.at - points.first) / self.sweep.kernel.length**2
+            pull, weight = pull + points.hold[:, None] * points.first, weight + points.hold
+            value = value - points.hold * away
         with np.errstate(all="ignore"):
             image = pull / weight[:, None]
             low, high = self.sweep.box
             inside = ((image >= low) & (image <= high)).all(axis=1)  # false for NaN
             return image, value, inside & (weight > CANCELLED * size)
 
-    def _move(
-        self, points: _Points, rows: Array, image: Array, residual: Array, step: Array
-    ) -> None:
-        """The image, or where steps are small the extrapolation of the last few; who is there."""
+    def _move(self, points: _Points, rows: Array, image: Array, step: Array) -> None:
+        """The image, or where steps are small the extrapolation of the last few."""
         early = self.config.early_stop
-        arrived = step <= max(self.config.tol, 64 * float(np.finfo(image.dtype).eps))
         following = image.copy()
         if self.config.accelerate and early is None:
             leap = step <= SWITCH
-            following[leap] = points.history.extrapolate(rows[leap], image[leap], residual[leap])
+            following[leap] = points.extrapolate(rows[leap], image[leap])
+        arrived = step <= max(self.config.tol, 64 * float(np.finfo(image.dtype).eps))
         over = points.iterations[rows] >= (self.config.max_iter if early is None else early)
         following[arrived | over] = image[arrived | over]  # nobody would judge this leap
         points.at[rows], points.plain[rows] = following, image
@@ -335,37 +283,30 @@ class _BoundFixedPoint(BoundPreImage):
         anew = np.where(points.restarts[rows] > 0, Status.RESTARTED, Status.CONVERGED)
         points.status[rows[arrived]] = anew[arrived]
 
-    def _turn_back(self, points: _Points, rows: Array, astray: Array, worse: Array) -> None:
-        """Where float32 came to another place, and where a leap lowered the objective."""
-        # All steps in float64, from the first point on; or the plain step instead of the leap.
-        points.at[rows[astray]] = points.first[rows[astray]]
-        points.iterations[rows[astray]] = 0
-        points.at[rows[worse]] = points.plain[rows[worse]]
-        self._forget(points, rows[astray | worse])
-
-    def _restart(self, points: _Points, rows: Array, lost: Array, G: list[Array]) -> None:
-        """First at the support point that counts most, then at the mean; then give up."""
-        if not lost.size:
+    def _turn_back(
+        self, points: _Points, astray: Array, worse: Array, lost: Array, G: list[Array]
+    ) -> None:
+        """To the start, to the last image, or to a start of another kind."""
+        back = astray | worse | lost
+        if not back.any():
             return
-        rows, weights = rows[lost], np.concatenate([tile[lost] for tile in G], axis=1)
-        points.restarts[rows] += 1
-        tries = points.restarts[rows]
-        best = self.sweep.support[weights.argmax(axis=1), :-1]
-        points.at[rows] = np.where((tries == 2)[:, None], 0, best)
-        self._forget(points, rows)
-        points.status[rows[tries > self.restarts]] = Status.FAILED
-
-    def _forget(self, points: _Points, rows: Array) -> None:
-        """Points that have jumped begin without a history, if there is time."""
-        points.leapt[rows] = False
-        points.history.reset(rows)
-        points.status[rows[points.iterations[rows] >= self.config.max_iter]] = Status.LIMIT
+        # Float32 came to another place: all steps in float64.
+        points.at[astray], points.iterations[astray] = points.first[astray], 0
+        points.at[worse] = points.plain[worse]
+        # First at the support point that counts most, then at the mean; then give up.
+        points.restarts += lost
+        best = np.concatenate([g[lost] for g in G], axis=1).argmax(axis=1)
+        anew = self.sweep.support[best, :-1]
+        points.at[lost] = np.where(points.restarts[lost, None] == 2, 0, anew)
+        points.leapt[back], points.last[back], points.change[back] = False, np.nan, 0
+        points.status[back & (points.iterations >= self.config.max_iter)] = Status.LIMIT
+        points.status[lost & (points.restarts > self.restarts)] = Status.FAILED
 
 
 class _Points:
-    """The state of n iterations, in shifted coordinates; the batches write into it."""
+    """The state of n iterations, in shifted coordinates."""
 
-    def __init__(self, Y: Array, held: float = 0.0) -> None:
+    def __init__(self, Y: Array, *, held: bool = False) -> None:
         (n, d), dtype = Y.shape, Y.dtype
         self.first = Y  # (n, d) where it began
         self.at = Y.copy()  # (n, d) where to look next; in the end the answer
@@ -375,8 +316,49 @@ class _Points:
         self.status = np.full(n, _RUNNING, dtype="U15")
         self.iterations = np.zeros(n, int)
         self.restarts = np.zeros(n, int)
-        self.history = Anderson(n, d, dtype)
         # Comes from float32, and no step in float64 has confirmed it?
         self.doubtful = np.zeros(n, bool)
-        self.held = held  # how much the first point counts, as a share of the denominator there,
-        self.hold = np.zeros(n, dtype)  # and so its weight
+        self.held = np.full(n, held)  # by the first point, which is the noisy one,
+        self.hold = np.zeros(n, dtype)  # and with what weight
+        self.last = np.full((n, 2, d), np.nan, dtype)  # the last image and its residual
+        self.change = np.zeros((n, DEPTH, 2, d), dtype)  # differences of both, the newest first
+
+    def take(self, rows: Array) -> _Points:
+        """Some of the iterations."""
+        some = copy(self)
+        vars(some).update({name: array[rows] for name, array in vars(self).items()})
+        return some
+
+    def put(self, rows: Array, some: _Points) -> None:
+        """Take these back."""
+        for name, array in vars(self).items():
+            array[rows] = getattr(some, name)
+
+    def extrapolate(self, rows: Array, image: Array) -> Array:
+        """Record images and return the accelerated next points (Anderson 1965; type II).
+
+        These are ``g - sum_j theta_j dg_j`` with theta minimising ``|r - sum_j theta_j dr_j|``,
+        where g is the image of the current point y, r = g - y its residual, and d stands for the
+        last differences. A row without history gets its image back: the plain step.
+        """
+        residual = image - self.at[rows]
+        now = np.stack([image, residual], axis=1)
+        newest = np.nan_to_num(now - self.last[rows])[:, None]
+        change = np.concatenate([newest, self.change[rows, :-1]], axis=1)
+        self.last[rows], self.change[rows] = now, change
+        theta = _least_squares(change[:, :, 1], residual).astype(image.dtype)
+        return np.asarray(image - np.einsum("nj,njd->nd", theta, change[:, :, 0]))
+
+
+def _least_squares(D: Array, r: Array) -> Array:
+    """The minimiser of |r - Σ θ_j D_j| for each row; θ_j = 0 where D_j is zero."""
+    unit = np.abs(r).max(axis=1, initial=0.0)  # θ has none, and squares of 1e±300 are none
+    unit = np.where(unit > 0, unit, 1).astype(np.float64)[:, None]
+    D, r = D / unit[:, :, None], r / unit
+    gram = np.einsum("nid,njd->nij", D, D)
+    size = np.einsum("nii->n", gram)
+    # A little ridge: residuals of a well-behaved iteration become parallel, and the system
+    # singular.
+    gram += np.where(size > 0, 1e-12 * size, 1.0)[:, None, None] * np.eye(DEPTH)
+    right = np.einsum("njd,nd->nj", D, r)
+    return np.asarray(np.linalg.solve(gram, right[:, :, None])[:, :, 0])

@@ -184,7 +184,7 @@ class _Descent:
         """``k(x,x) - 2 gamma·k(S,x)`` at each point, and its natural size ``k(x,x) + scale``."""
         X = X * self.length
         own = self.subspace.kernel.diag(X) / self.square
-        inner = self.subspace.basis.row_products(X, self.G[rows]) / self.square
+        inner = np.einsum("ij,ij->i", self.subspace.basis.at(X), self.G[rows]) / self.square
         return own - 2 * inner, np.abs(own) + self.scale[rows] / self.square
 
     def _gradient(self, rows: Array) -> Array:

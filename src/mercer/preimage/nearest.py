@@ -119,10 +119,7 @@ def _scores_of_columns(subspace: Subspace) -> Array:
     gram = B.T @ (B / w[:, None])
     factor = np.diagonal(gram)
     if np.abs(gram - np.diag(factor)).max() > 1e-3 * factor.max():
-        raise KernelError(
-            "the training scores of this model cannot be recovered from a precomputed kernel; use "
-            "a kernel object or FunctionKernel."
-        )
+        raise KernelError("training scores do not follow from this matrix K; use FunctionKernel.")
     return np.asarray(B / w[:, None] / factor)
 
 

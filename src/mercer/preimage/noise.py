@@ -54,8 +54,8 @@ def _require_constant_diagonal(subspace: Subspace) -> None:
     """Where k(x, x) varies, the largest entry says nothing about nearness."""
     diagonal = subspace.kernel.diag(subspace.support) if subspace.points.is_open else np.array([])
     if not diagonal.size or not np.ptp(diagonal) <= 1e-5 * np.abs(diagonal).max():
-        needs = "match_noise needs a kernel whose k(x, x) is constant, such as Gaussian"
-        raise KernelError(f"{needs}, not {subspace.kernel!r}; leave match_noise out.")
+        lack = f"match_noise needs a constant k(x, x), and that of {subspace.kernel!r} varies"
+        raise KernelError(f"{lack}; leave match_noise out.")
 
 
 def _products_and_largest(subspace: Subspace, X: Rows) -> tuple[Array, Array]:

@@ -162,26 +162,19 @@ def _choose_size(bound: BoundSmoother, noise: float | None) -> int:
     sizes = [size for size in SIZES if size <= max(m - 1, 1) // 2] or [1]
     if len(sizes) == 1 or m < 3:
         return sizes[0]
-    rows = evenly(np.arange(m), HELD_OUT)
-    level = _spread(bound, rows) if noise is None else noise
-    rng = fixed_rng(0)
-    noisy = (S[rows] + level * rng.standard_normal((len(rows), S.shape[1]))).astype(S.dtype)
+    rows, U = evenly(np.arange(m), HELD_OUT), unit_size(S)
+    if noise is None:  # that of the nearest points around their mean, per coordinate
+        nearest = bound.support.nearest(bound.support.scores[rows], SPREAD_OF)
+        spread = np.sqrt(np.mean([U[some].var(axis=0).mean() for some in nearest]))
+        noise = float(spread * np.abs(S - S.mean(axis=0)).max())
+    draws = fixed_rng(0).standard_normal((len(rows), S.shape[1]))
+    noisy = (S[rows] + noise * draws).astype(S.dtype)
     if subspace.kernel.is_nonnegative:
         noisy = np.maximum(noisy, 0)
     some, weight = bound.ranked(subspace.scores(noisy), sizes[-1], leave_out=rows)
-    U = unit_size(S)
 
     def error(size: int) -> float:
         restored = _average(weight[:, :size], U[some[:, :size]])
         return float(square_sums(restored - U[rows]).mean())
 
     return min(sizes, key=error)
-
-
-def _spread(bound: BoundSmoother, rows: Array) -> float:
-    """Root mean square deviation, per coordinate, of the nearest points around their mean."""
-    S = bound.support.subspace.support
-    size = float(np.abs(S - S.mean(axis=0)).max())
-    U = unit_size(S)
-    nearest = bound.support.nearest(bound.support.scores[rows], SPREAD_OF)
-    return size * float(np.sqrt(np.mean([U[some].var(axis=0).mean() for some in nearest])))

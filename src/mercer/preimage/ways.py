@@ -69,24 +69,19 @@ class Forth:
         """k (if it is not given) and f of the least mean error in placing rows left out."""
         counts = [k for k in COUNTS if k < len(Z)] or [1] if count is None else [count]
         near, apart = known.nearest(known.rows[rows], counts[-1], leave_out=rows)
-        best, least = cls(known, Z, counts[0], 1.0), np.inf
-        for k in counts:
-            for sharpness in SHARPNESS:
-                candidate = cls(known, Z, k, sharpness)
-                placed, _ = candidate.median(near[:, :k], apart[:, :k])
-                error = float(np.sqrt(square_sums(placed - Z[rows])).mean())
-                if error < least:
-                    best, least = candidate, error
-        return best
+
+        def error(way: Forth) -> float:
+            placed, _ = way.median(near[:, : way.count], apart[:, : way.count])
+            return float(np.sqrt(square_sums(placed - Z[rows])).mean())
+
+        return min((cls(known, Z, k, f) for k in counts for f in SHARPNESS), key=error)
 
     def place(self, X: Any, leave_out: Array | None = None) -> tuple[Array, Array]:
         """Places of rows, (n, q), and how far their neighbours lie from these, (n,)."""
         near, apart = self.known.nearest(X, self.count, leave_out)
         if (far := np.flatnonzero(~np.isfinite(apart).all(axis=1))).size:
-            raise DataError(
-                f"row {far[0]} is so far from those of the fit that squares of distances overflow; "
-                "leave it out, or give it in the units of the fit."
-            )
+            away = f"row {far[0]} is so far from those of the fit that squares overflow"
+            raise DataError(f"{away}; leave it out, or give it in the units of the fit.")
         return self.median(near, apart)
 
     def median(self, near: Array, apart: Array) -> tuple[Array, Array]:
@@ -219,8 +214,7 @@ def choose_kernel(
 
     def errors(candidate: RadialKernel) -> Array:
         basis = Basis(candidate, Vectors(Z))
-        both = _leave_one_out(basis.gram(), X, ALPHAS, (basis.at(placed), X))
-        return np.asarray(both.sum(axis=0))
+        return _leave_one_out(basis.gram(), X, ALPHAS, (basis.at(placed), X)).sum(axis=0)
 
     losses = np.stack(thread_map(errors, kernels))
     # The first that will do is the roughest and narrowest: it does not swing between rows.

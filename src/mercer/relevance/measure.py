@@ -112,9 +112,7 @@ def membership(groups: Sequence[Any], d: int) -> tuple[tuple[str, ...], Array]:
     """The names in ``groups`` in order, and which of d variables belongs to which, (d, names)."""
     labels = [str(name) for name in groups]
     if len(labels) != d:
-        raise DataError(
-            f"groups has {len(labels)} names for {d} variables; give one for each variable."
-        )
+        raise DataError(f"groups has {len(labels)} names for {d} variables; give one for each.")
     names = tuple(dict.fromkeys(labels))
     return names, np.array([[name == own for name in names] for own in labels], dtype=float)
 
@@ -180,10 +178,11 @@ def sensitivity(subspace: Subspace, X: Array) -> Array:
 
 def jacobians(kernel: Kernel, X: Points, support: Rows, coef: Array, step: int) -> Array:
     """Derivatives of ``coefᵀ k(S, x)`` at each point, so many at a time, (n, q, d)."""
-    parts = thread_map(
-        lambda rows: jacobian(kernel, X.take(rows).to_dense(), support, coef), blocks(len(X), step)
-    )
-    return np.concatenate(parts)
+
+    def one(rows: slice) -> Array:
+        return jacobian(kernel, X.take(rows).to_dense(), support, coef)
+
+    return np.concatenate(thread_map(one, blocks(len(X), step)))
 
 
 def support_rows(subspace: Subspace, most: int = SUPPORT_ROWS) -> tuple[Any, Array | None]:
@@ -397,7 +396,8 @@ def permutation(
     require_variables(subspace, "matter")
     numbers.check_count("repeats", repeats)
     rng = numbers.make_rng(random_state)
-    rows, d = np.array(X, dtype=subspace.coef.dtype, order="C"), subspace.points.width
+    rows = np.array(X, dtype=subspace.coef.dtype, order="C")
+    d = subspace.points.width
     if rows.ndim != 2 or rows.shape[1] != d:
         both = f"X has shape {rows.shape}, and the model {d} variables"
         raise DataError(f"{both}; give the rows of the fit.")

@@ -137,7 +137,7 @@ class GroupSums(linalg.Sums):
         The axes come from many rows already, so that what is left to turn is tiny, except between
         directions of one variance, where these moments hardly differ.
         """
-        turn = block_diag(axes, 1)
+        turn = block_diag(axes, [[1.0]])
         moments = np.einsum("grs,ri,sj->gij", self.moments, turn, turn, optimize=True)
         return replace(self, moments=moments)
 
@@ -244,9 +244,8 @@ class Uncertainty:
     @property
     def neighbours(self) -> list[tuple[int, ...]]:
         """For each component those, counted from 0, into which a tenth or more of it turns."""
-        q = len(self.angle)
-        away = self.mixing[:, :q] * (1 - np.eye(q))
-        return [tuple(int(i) for i in np.flatnonzero(row >= 0.1)) for row in away]
+        away = self.mixing[:, : len(self.angle)] * (1 - np.eye(len(self.angle)))
+        return [tuple(np.flatnonzero(row >= 0.1).tolist()) for row in away]
 
     @property
     def noise(self) -> Array:
@@ -260,11 +259,10 @@ class Uncertainty:
         samples = f"{self.level:.0%} of samples of {self.n_rows:,} rows"
         turn = f"in {samples} they turn by less than 45 degrees."
         lines = [f"{self.n_stable} of {q} components are stable: {turn}"]
-        lines += [
-            f"Components {listed(group)} are not distinguishable from each other: their variances "
-            "are close, and sampling turns them into each other. Interpret them as one."
-            for group in self._mixing_groups()
-        ]
+        for group in self._mixing_groups():
+            alike = f"Components {listed(group)} are not distinguishable from each other"
+            why = "their variances are close, and sampling turns them into each other"
+            lines.append(f"{alike}: {why}. Interpret them as one.")
         if noise.size:
             some = f"Component{'s' * (noise.size > 1)} {listed(noise)}"
             why = "sampling replaces most of it by directions that the model has left out."
@@ -335,9 +333,8 @@ def _dense_rows(points: Points, components: int) -> Array:
     entries = len(points) * components * points.width
     if points.is_sparse and entries > MOST_ENTRIES:
         raise DataError(
-            f"intervals of relevance need the derivatives of {components} components by all "
-            f"{points.width} variables at {len(points)} rows, {entries * 8 >> 20} MB; fit fewer "
-            "components or variables (max_features of the vectorizer), or use relevance() alone."
+            f"derivatives of {components} components by {points.width} variables at {len(points)} "
+            f"rows take {entries * 8 >> 20} MB; fit fewer of either, or use relevance() alone."
         )
     return np.asarray(points.to_dense())
 
@@ -378,12 +375,13 @@ def measure_uncertainty(
     array([ True, False, False])
     """
     require_variables(subspace, "matter")
-    if not 0 < level < 1:
-        raise DataError(f"level={level!r} must lie between 0 and 1; 0.95 is usual.")
+    numbers.check_rate("level", level, 0.95)
     if (n := len(X)) < 8:
         raise DataError(f"{n} rows say nothing about their own spread; give at least 8.")
-    rng, subspace, points = numbers.fixed_rng(seed), subspace.leading(COMPONENTS), as_points(X)
-    q, groups, center = subspace.n_components, min(GROUPS, n), bool(np.any(subspace.mean))
+    rng, points = numbers.fixed_rng(seed), as_points(X)
+    subspace = subspace.leading(COMPONENTS)
+    q, center = subspace.n_components, bool(np.any(subspace.mean))
+    groups = min(GROUPS, n)
     group = rng.permutation(n).astype(np.int32) % groups
     index = np.sort(rng.permutation(n)[:SAMPLE])
     w = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
@@ -420,9 +418,12 @@ def measure_uncertainty(
 
 def _intervals(lam: Array, sums: GroupSums, q: int, level: float) -> tuple[Interval, Interval]:
     """Of the q leading variances, and of their shares of the total."""
-    weight, tiny, r = sums.weight, np.finfo(float).tiny, len(lam)
-    trace, lam = sums.total / weight, np.maximum(lam, tiny)
-    top, fourth, (cross, second) = lam[:q], sums.fourth[:r, :q], sums.fourth[r:, :q]
+    weight, r = sums.weight, len(lam)
+    trace = sums.total / weight
+    tiny = np.finfo(float).tiny
+    lam = np.maximum(lam, tiny)
+    top = lam[:q]
+    fourth, (cross, second) = sums.fourth[:r, :q], sums.fourth[r:, :q]
     # Var(mean of z²/λ - 1), and of z²/λ - t/trace, with weights
     square = np.diagonal(fourth) / top**2
     own = square - 2 * second / top + sums.fourth[-1, -1]

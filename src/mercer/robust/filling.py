@@ -341,10 +341,9 @@ def fill_missing(
         if changes[-1] < tol:
             break
     else:
-        last = f"of their spread in the last of {rounds} rounds ({tol:g} is asked for)"
-        python, shell = "raise max_iter, or use fewer components.", "fit with fewer --components."
-        still = f"missing values still changed by {changes[-1]:.2g} {last}; "
-        warn(still + Remedy(python, shell=shell), ConvergenceWarning)
+        still = f"missing values still changed by {changes[-1]:.2g} of their spread after {rounds}"
+        remedy = Remedy("raise max_iter, or use fewer components", shell="use fewer --components")
+        warn(f"{still} rounds (tol={tol:g}); " + remedy + ".", ConvergenceWarning)
     others = np.setdiff1d(np.flatnonzero(missing.any(axis=1)), seen)
     if others.size:
         filled[others] = fill(others, filled[seen])

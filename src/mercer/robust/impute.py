@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 
 from mercer._base import linalg, machine, numbers, progress
-from mercer._base.types import Array, RowsLike
+from mercer._base.types import Array
 from mercer.exceptions import ModelFileError
 from mercer.io.model_file.checks import check_loaded, expect
 from mercer.kernels import Kernel
@@ -94,7 +94,8 @@ def impute(
     rounds = np.zeros(len(X), dtype=int)
     status = np.full(len(X), Status.CONVERGED, dtype="U15")
     running = np.flatnonzero(missing.any(axis=1))
-    smallest = limits.tol * _spread(subspace.support)
+    S = subspace.support
+    smallest = limits.tol * (float(np.sqrt(linalg.square_sums(S - S.mean(axis=0)).mean())) or 1.0)
     for done in range(limits.max_iter):
         if not running.size:
             break
@@ -123,11 +124,6 @@ def _step_solver(preimage: str | PreImageSolver, kernel: Kernel) -> PreImageSolv
     if isinstance(solver, Auto) and kernel.radial is not None:
         return FixedPoint(early_stop=1)
     return solver
-
-
-def _spread(S: RowsLike) -> float:
-    """Root mean squared distance from the mean."""
-    return float(np.sqrt(linalg.square_sums(S - S.mean(axis=0)).mean())) or 1.0
 
 
 #: Rows with up to so many missing values are solved exactly, pattern by pattern; others together,
@@ -285,16 +281,13 @@ def fit_gaussian(
     X = _taught_by(X)
     missing = np.isnan(X)
     location, scale = np.nanmean(X, axis=0), _units(np.nanstd(X, axis=0))
-    n, d = X.shape
-    if d > MOST_COLUMNS:
-        raise ValueError(f"{d} columns")  # callers ask for it only where it is defined
     Y = (X - location) / scale
     filled = np.nan_to_num(Y)
     summed = np.diag(missing.sum(axis=0).astype(float))
     for _ in progress.announced("conditional means", range(max_iter)):
         shift = filled.mean(axis=0)
         location, Y, filled = location + shift * scale, Y - shift, filled - shift
-        moments = (filled.T @ filled + summed) / n
+        moments = (filled.T @ filled + summed) / len(X)
         shrinkage = max(strength * float(ledoit_wolf_shrinkage(filled)), SMALLEST_SHRINKAGE)
         rows = GaussianRows(location, scale, moments, min(shrinkage, 1.0))
         if not missing.any():

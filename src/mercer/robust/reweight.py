@@ -55,8 +55,7 @@ class Hampel(Loss):
 
     def weight(self, u: Array) -> Array:
         if not 0 <= self.full < self.none:
-            limits = f"full={self.full} and none={self.none}"
-            raise DataError(f"{limits} must be in this order and not negative; 6 and 8 are usual.")
+            raise DataError(f"full={self.full}, none={self.none}: give 0 <= full < none.")
         v = np.clip((u - self.full) / (self.none - self.full), 0, 1)
         return np.asarray((1 - v**2) ** 2)
 
@@ -123,19 +122,14 @@ class Reweighting:
         if group >= LARGE_GROUP * n:
             apart = f"{group} of {n} rows lie apart from the others but close together"
             return f"{apart}: they may be data, not outliers. They have weight 0"
+        two = "two groups are plausible as the data: "
         if kept.mean() < FEW_TRUSTED:
-            return (
-                f"two groups are plausible as the data: {kept.sum()} of {n} rows that lie close "
-                f"together, which were fitted, and {n - kept.sum()} others, which have weight 0. "
-                "Look at both (weights_ == 0): a dense group may be the outliers"
-            )
+            both = f"{kept.sum()} of {n} rows that lie close together, and {n - kept.sum()} others"
+            return f"{two}{both}, which have weights_ == 0. The dense group may be the outliers"
         if len(dense := self.trust.dense):
             such = ", ".join(map(str, dense[:3]))
-            return (
-                f"two groups are plausible as the data: {len(dense)} of "
-                f"{min(n, MOST_GROWN)} rows, such as {such}, lie much closer together than the "
-                "others. Both were fitted; leave out the one that is wrong"
-            )
+            close = f"{len(dense)} of {min(n, MOST_GROWN)} rows, such as {such}, that lie close"
+            return f"{two}{close}, and the rest. Both were fitted; leave out the one that is wrong"
         return None
 
 
@@ -273,8 +267,9 @@ class Trust:
 
 
 class _Grown(NamedTuple):
-    """How far rows lie from the trusted ones, in which units, and after how many rounds."""
+    """Trusted rows, how far all lie from these, in which units, and after how many rounds."""
 
+    trusted: Array
     middle: float
     spread: float
     excess: Array
@@ -298,28 +293,24 @@ def trusted_rows(X: RowsLike, kernel: Kernel) -> Trust:
     place = np.searchsorted(seen, references)
     D = _distances(points.take(seen), base, kernel)
     near = _log_neighbour(D, place, np.ones(len(seen), dtype=bool), NEIGHBOUR)
-    trusted, grown = _grown(D, place, near, np.ones(len(place), dtype=bool))
-    core = trusted & (grown.excess <= REACH)
+    grown = _grown(D, place, near, np.arange(len(place)))
+    core = grown.trusted & (grown.excess <= REACH)
     dense = seen[core] if 2 * core.sum() < len(seen) else seen[:0]
     if len(dense):  # data are the majority, so trust begins anew among the others
-        trusted, grown = _grown(D, place, near, ~core[place])
-    middle, spread, excess, grouped, rounds = grown
+        grown = _grown(D, place, near, np.flatnonzero(~core[place]))
+    trusted, grouped, excess = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool), np.zeros(n)
+    trusted[seen], grouped[seen], excess[seen] = grown.trusted, grown.grouped, grown.excess
     if n > len(seen):
         others = np.setdiff1d(np.arange(n), seen)
-        near, far = _neighbours(points.take(others), base, kernel, trusted[place])
-        there = _placed(near, far, middle, spread)
-        both = np.argsort(np.concatenate([seen, others]))
-        excess, grouped = (
-            np.concatenate(parts)[both] for parts in zip((excess, grouped), there, strict=True)
-        )
-        trusted = np.concatenate([trusted, there[0] <= REACH])[both] & ~grouped
+        near, far = _neighbours(points.take(others), base, kernel, grown.trusted[place])
+        excess[others], grouped[others] = _placed(near, far, grown.middle, grown.spread)
+        trusted[others] = (excess[others] <= REACH) & ~grouped[others]
     trusted[_strays(excess, ~trusted & ~grouped, float(excess[trusted].max()))] = True
-    return Trust(trusted, excess, grouped, dense, rounds)
+    return Trust(trusted, excess, grouped, dense, grown.rounds)
 
 
-def _grown(D: Array, place: Array, near: Array, among: Array) -> tuple[Array, _Grown]:
-    """Trusted rows, grown from the half of the references that are closest to all others."""
-    allowed = np.flatnonzero(among)
+def _grown(D: Array, place: Array, near: Array, allowed: Array) -> _Grown:
+    """Trusted rows, grown from the half of these references that are closest to all others."""
     size = max(len(allowed) // 2 + 1, min(NEIGHBOUR + 1, len(allowed)))
     # The distance to the middle one of all other rows.
     middles = np.median(D[np.ix_(place[allowed], allowed)], axis=1)
@@ -337,7 +328,7 @@ def _grown(D: Array, place: Array, near: Array, among: Array) -> tuple[Array, _G
             break
         # Growing only: a row that entered lent others support, and may not leave them without.
         trusted = trusted | entering
-    return trusted, _Grown(middle, spread, excess, grouped, rounds)
+    return _Grown(trusted, middle, spread, excess, grouped, rounds)
 
 
 def _placed(near: Array, far: Array, middle: float, spread: float) -> tuple[Array, Array]:
@@ -375,10 +366,8 @@ def _distances(points: Points, base: Points, kernel: Kernel) -> Array:
             from sklearn.metrics.pairwise import euclidean_distances  # brings in all metrics
 
             return np.asarray(euclidean_distances(points.for_user(), base.for_user()))
-        rows, others = (
-            np.asarray(p.vectors("a robust start"), dtype=float) for p in (points, base)
-        )
-        return np.asarray(cdist(rows, others))
+        rows = (np.asarray(p.vectors("a robust start"), dtype=float) for p in (points, base))
+        return np.asarray(cdist(*rows))
     own, others = (np.asarray(kernel.diag(p.rows), dtype=float) for p in (points, base))
     K = Basis(kernel, base, np.float64).at(points)
     return np.asarray(np.sqrt(np.maximum(own[:, None] + others - 2 * K, 0)))

@@ -23,6 +23,7 @@ from mercer.selection.search import (
     fit_quietly,
     fitted,
     kernels_around,
+    sample,
 )
 
 #: Up to so many rows there are five splits instead of three.
@@ -85,16 +86,12 @@ def choose_by_noise(
     if n_splits < 2:
         raise DataError(f"n_splits={n_splits}; give 2 or more.")
     if len(X) < 2 * n_splits:
-        raise DataError(
-            f"{len(X)} rows are too few for {n_splits} splits; give at least {2 * n_splits} rows."
-        )
-    if len(X) > max_rows:
-        X = X[np.sort(fixed_rng(0).choice(len(X), max_rows, replace=False))]
+        raise DataError(f"{len(X)} rows do not make {n_splits} splits; give {2 * n_splits} rows.")
+    X = sample(X, max_rows)
     from sklearn.model_selection import KFold  # brings in metrics and encoders
 
     splits = list(KFold(n_splits, shuffle=True, random_state=0).split(X))
-    most = len(splits[0][0]) - 1
-    tried = all_counts(most) if counts is None else sorted(counts)
+    tried = all_counts(len(splits[0][0]) - 1) if counts is None else sorted(counts)
     noise = typical_noise(X) if noise is None else noise
     candidates = kernels_around(estimator.kernel, X) if kernels is None else list(kernels)
     candidates = [kernel.resolve(X) for kernel in candidates]
@@ -113,8 +110,7 @@ def choose_by_noise(
         denoised = fitted(denoisers, candidate, s, denoiser)(q, in_full)
         return np.asarray(denoised.squared_differences(clean))
 
-    trials = [partial(trial, s) for s in range(n_splits)]
-    cells = Cells(estimator, trials, tried, candidates)
+    cells = Cells(estimator, [partial(trial, s) for s in range(n_splits)], tried, candidates)
     if exhaustive:
         cells.fill()
     else:

@@ -16,14 +16,21 @@ import numpy as np
 from sklearn.base import clone
 
 from mercer._base.machine import blas_limited
-from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, Estimator
 from mercer.kernels import Kernel, Linear, RadialKernel
 from mercer.preimage import Shrunk, Smoother, as_preimage
 from mercer.selection.blind_spot import FEWEST_COLUMNS, BlindSpots, level_of
 from mercer.selection.noise_level import ANY_KIND, NoiseLevel, UnseenNoiseError, noise_of
 from mercer.selection.risk import POWERS, TRIALS, Probes, Risk
-from mercer.selection.search import Cells, Choice, Trial, all_counts, is_beyond, kernels_around
+from mercer.selection.search import (
+    Cells,
+    Choice,
+    Trial,
+    all_counts,
+    is_beyond,
+    kernels_around,
+    sample,
+)
 
 #: Other trials of what is chosen: the best of many was also the luckiest in those before.
 FINAL = 2
@@ -105,7 +112,7 @@ def choose_by_risk(
     >>> choice.risk.error < 0.75 * choice.risk.noise
     True
     """
-    some, more = _sample(X, max_rows), _sample(X, max(max_rows, COMPARED))
+    some, more = sample(X, max_rows), sample(X, max(max_rows, COMPARED))
     tried = all_counts(len(some) - 1) if counts is None else sorted(counts)
     candidates = kernels_around(estimator.kernel, X) if kernels is None else list(kernels)
     resolved = [kernel.resolve(X) for kernel in candidates]
@@ -137,11 +144,6 @@ def choose_by_risk(
     best = min(ways, key=_value)
     cells = _on_more_rows(best, probes, probes.trials(final), fixed=kernels is not None)
     return _final(estimator, [cells], probes, level, final)[0]
-
-
-def _sample(X: Array, n: int) -> Array:
-    """The rows, or n of more."""
-    return X if len(X) <= n else X[np.sort(fixed_rng(0).choice(len(X), n, replace=False))]
 
 
 def _final(
@@ -240,7 +242,7 @@ def _near(kernels: list[Kernel], best: Kernel) -> list[Kernel]:
         return [best]
     ladder.sort(key=lambda kernel: kernel.length)
     i = ladder.index(best)
-    return ladder[max(i - WIDTHS, 0) : i + WIDTHS + 1]
+    return [*ladder[max(i - WIDTHS, 0) : i + WIDTHS + 1]]
 
 
 def _smoothed(cells: Cells) -> list[Cells]:
@@ -263,8 +265,7 @@ def _smoothed(cells: Cells) -> list[Cells]:
 def _on_more_rows(cells: Cells, probes: Probes, trials: Sequence[Trial], *, fixed: bool) -> Cells:
     """What was chosen on a sample, at more components and a narrower width, on more."""
     choice = cells.choice()
-    factors = (1.0,) if fixed else NARROWER
-    around = kernels_around(choice.kernel, probes.X[:2], factors)
+    around = kernels_around(choice.kernel, probes.X[:2], (1.0,) if fixed else NARROWER)
     j = cells.counts.index(choice.n_components)
     most = int(min(LEVELS[-1], len(probes.X) - 1))
     more = [choice.n_components * factor for factor in (2, 4)]

@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array
-from mercer.selection.search import is_beyond
+from mercer.selection.search import is_beyond, sample
 
 #: Rows that are looked at, and parts of them that are held out in turn.
 ROWS, FOLDS = 600, 4
@@ -37,8 +37,7 @@ def noise_around_pieces(X: Array) -> tuple[float, float] | None:
     """
     if len(X) < FEWEST:
         return None
-    if len(X) > ROWS:
-        X = X[np.sort(fixed_rng(0).choice(len(X), ROWS, replace=False))]
+    X = sample(X, ROWS)
     scale = np.sqrt(X.var(axis=0).mean())
     X = (X - X.mean(axis=0)) / scale
     d = X.shape[1]

@@ -2,14 +2,14 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
-from mercer._base.config import Config
+from mercer._base.config import Config, with_parameters
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError, DenoisingWarning, Remedy
@@ -24,6 +24,7 @@ Noise = float | Callable[[Array, np.random.Generator], Array]
 EXCHANGED = 0.3
 
 
+@with_parameters
 class DenoisingScore(Config):
     """A scorer for ``GridSearchCV``: minus the error left after denoising rows with added noise.
 
@@ -55,12 +56,10 @@ class DenoisingScore(Config):
     32
     """
 
-    def __init__(
-        self, noise: Noise | None = None, *, match_noise: bool | str = "auto", random_state: int = 0
-    ) -> None:
-        self.noise = noise
-        self.match_noise = match_noise
-        self.random_state = random_state
+    noise: Noise | None = None
+    _: KW_ONLY
+    match_noise: bool | str = "auto"
+    random_state: int = 0
 
     def __call__(self, estimator: Estimator, X: RowsLike, y: Targets = None) -> float:  # noqa: ARG002
         """Minus the mean squared distance between rows and their denoised noisy versions."""
@@ -99,15 +98,10 @@ def add_noise(X: RowsLike, noise: Noise, rng: np.random.Generator) -> Any:
         return SparseRows.of(noise(X.to_scipy(), rng)) if is_sparse else np.asarray(noise(X, rng))
     is_level = isinstance(noise, Real) and noise > 0
     if is_sparse and not (is_level and noise < 1):
-        raise DataError(
-            f"noise={noise!r} of sparse rows is the share of entries that are exchanged; give a "
-            "number between 0 and 1, or a function of (rows, rng)."
-        )
+        raise DataError(f"noise={noise!r} of sparse rows must be a share between 0 and 1.")
     if not is_level:
-        raise DataError(
-            f"noise={noise!r} must be a number above zero; give the level that you expect"
-            + Remedy(".", shell=" by --noise.")
-        )
+        what = f"noise={noise!r} must be a number above zero; give the level that you expect"
+        raise DataError(what + Remedy(".", shell=" by --noise."))
     if is_sparse:
         return X.exchanged(float(noise), rng)
     return np.asarray(X + noise * rng.standard_normal(X.shape))

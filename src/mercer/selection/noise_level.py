@@ -58,10 +58,7 @@ WORDS = "'columns', 'independent', 'poisson', 'speckle' or 'speckle:0.3'"
 
 #: What to do where nothing shows the level.
 GIVE = Remedy("give noise=, its standard deviation.", shell="give it by --noise.")
-_GIVE_OR_CLEAN = Remedy(
-    "give noise=, its standard deviation, or rows='clean' if these are clean examples.",
-    shell="give it by --noise, or --rows clean to 'mercer tune' if these are clean examples.",
-)
+_CLEAN = Remedy("noise=, or rows='clean' if clean.", shell="--noise, or tune with --rows clean.")
 
 
 class UnseenNoiseError(DataError):
@@ -212,10 +209,7 @@ def _in_words(X: Array, noise: str) -> NoiseLevel:
         logs = np.log(X) / np.sqrt(np.log1p(share**2)) if np.min(X) > 0 else X[:0]
         return NoiseLevel(np.asarray(share), "speckle, given", is_relative=True, seen=_seen(logs))
     if np.min(X) <= 0:
-        raise DataError(
-            "the level of speckle is estimated from logarithms, and some entries are not above "
-            "zero; give it as a share, such as noise='speckle:0.3'."
-        )
+        raise DataError("entries not above zero do not show the level; give it: 'speckle:0.3'.")
     added = _estimated(np.log(X))
     return replace(
         added,
@@ -231,11 +225,8 @@ def _of_columns(X: Array) -> NoiseLevel:
     varies = np.ptp(X, axis=0) > 0
     n, d = len(X), int(varies.sum())
     if d < 3 or n < 2 * d:
-        raise DataError(
-            f"{counted(n, 'row')} with {counted(d, 'column')} that vary do not show the noise of "
-            "each column, which takes three columns and two rows for each; "
-            + Remedy("give noise=, one number for each.", shell="give it by --noise.")
-        )
+        few = f"{counted(n, 'row')} of {counted(d, 'column')} are too few for the noise of each; "
+        raise DataError(few + Remedy("give noise=, one number for each.", shell="give --noise."))
     scale = X[:, varies].std(axis=0)
     centred = (X - X.mean(axis=0))[:, varies] / scale
     products = centred.T @ centred + n * np.finfo(X.dtype).eps ** 0.5 * np.eye(d)
@@ -280,10 +271,7 @@ def _estimated(X: Array) -> NoiseLevel:
     if len(X) < FEWEST_ROWS:
         few = f"{len(X)} rows are too few to estimate their noise from, which takes {FEWEST_ROWS}; "
         raise DataError(few + GIVE)
-    if not varies.all():  # there is no noise in a column that is constant
-        level = _estimated(X[:, varies])
-        return replace(level, deviation=np.where(varies, np.asarray(level.deviation), 0.0))
-    ways = []
+    X, ways = X[:, varies], []  # there is no noise in a column that is constant
     by_eigenvalues, n_signal = _of_eigenvalues(X)
     if by_eigenvalues is not None:
         ways.append((*by_eigenvalues, "the smallest eigenvalues"))
@@ -296,13 +284,11 @@ def _estimated(X: Array) -> NoiseLevel:
         ways.append((deviation, UNSURE * deviation, "second differences of columns"))
     ways = [way for way in ways if way[0] > 0]
     if not ways:
-        raise UnseenNoiseError(
-            f"the noise of {len(X)} rows with {counted(X.shape[1], 'column')} cannot be told apart "
-            "from the rows themselves: no small eigenvalues are alike, and the rows do not lie "
-            "around a curve or clusters; " + _GIVE_OR_CLEAN
-        )
+        what = f"noise of {len(X)} rows with {counted(X.shape[1], 'column')} cannot be told apart"
+        raise UnseenNoiseError(f"{what} from what they say; give " + _CLEAN)
     deviation, error, what = min(ways)
-    return NoiseLevel(np.asarray(deviation), f"estimated from {what}", error / deviation)
+    deviations = np.where(varies, deviation, 0.0)
+    return NoiseLevel(deviations, f"estimated from {what}", error / deviation)
 
 
 def _of_eigenvalues(X: Array) -> tuple[tuple[float, float] | None, int]:

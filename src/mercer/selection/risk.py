@@ -102,14 +102,8 @@ _LESS = Remedy(
     "say rows='clean' if they are clean examples, else give a smaller noise=.",
     shell="give a smaller --noise; clean examples are for 'mercer tune --rows clean'.",
 )
-_LEAVE = Remedy(
-    "leave them as they are, or give noise=, if it is larger.",
-    shell="leave them as they are, or give --noise, if it is larger.",
-)
-_COMPARE = Remedy(
-    "compare with noise=None, which estimates it from the rows.",
-    shell="compare with what is found without --noise.",
-)
+_LEAVE = "leave them as they are, or give " + Remedy("a larger noise=.", shell="a larger --noise.")
+_COMPARE = Remedy("compare with noise=None, which estimates it.", shell="compare with no --noise.")
 
 
 @dataclass(frozen=True)
@@ -151,8 +145,7 @@ class Probes:
         for probe in range(s * self.count, (s + 1) * self.count):
             moved = self._denoised(candidate, probe, q, in_full) - clean
             slope += (self._along(probe) * moved).sum(axis=1)
-        square = ((x - clean) ** 2 - v**2).sum(axis=1)
-        return np.asarray(square + 2 * slope / self.count)
+        return np.asarray(((x - clean) ** 2 - v**2).sum(axis=1) + 2 * slope / self.count)
 
     def _clean(self, candidate: Estimator, q: int, in_full: bool) -> Array:
         """The rows after denoising, without a probe."""
@@ -225,8 +218,7 @@ class Probes:
 
         def denoiser() -> Denoiser:
             rows = self._rows(probe)
-            model = fit_quietly(candidate, rows)
-            return Denoiser.of(model, rows[self.chosen], "auto")
+            return Denoiser.of(fit_quietly(candidate, rows), rows[self.chosen], "auto")
 
         plain = fitted(self.fits, candidate, probe, denoiser, CACHED * (1 + self.count))
         way = replace(plain, solver=as_preimage(candidate.preimage))

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
 from mercer._base.types import Array, Estimator, RowsLike
 from mercer.exceptions import DegenerateKernelWarning, RankWarning
@@ -84,6 +85,11 @@ def kernels_around(
 def all_counts(most: int) -> list[int]:
     """Powers of two up to the number of components that there are, and that number."""
     return [*(2**k for k in range(1, 40) if 2**k < most), most]
+
+
+def sample(X: Any, n: int) -> Any:
+    """The rows, or n of more, drawn with a fixed seed."""
+    return X if len(X) <= n else X[np.sort(fixed_rng(0).choice(len(X), n, replace=False))]
 
 
 def fit_quietly(candidate: Estimator, X: RowsLike) -> Any:
@@ -307,7 +313,7 @@ class Cells:
         """Summed errors over trials at each count; NaN where one of them was not looked at."""
         places = range(len(self.counts))
         sums = [[self.errors.get((i, j, s), _UNKNOWN).sum() for s in trials] for j in places]
-        return np.sum(sums, axis=1)
+        return np.asarray(np.sum(sums, axis=1))
 
     def _beside(self, i: int, total: Array) -> list[int]:
         """Places around the least error of a candidate.

@@ -64,12 +64,9 @@ def audited(report: Report, findings: list[Finding]) -> Report:
     # A fit that has not converged has said so, and claims no more than its residuals.
     if not shares.max() <= 1 and (report.converged or not np.isfinite(sizes.max())):
         other = "" if report.solver == "Dense" else "use solver='dense', or "
-        warn(
-            f"the {worst.what} by the kernel's definition and by {report.solver} differ by "
-            f"{worst.size:.2g} where at most {worst.allowed:.2g} was claimed; "
-            f"{other}give rows in float64.",
-            NumericalWarning,
-        )
+        both = f"the {worst.what} by the kernel's definition and by {report.solver}"
+        apart = f"differ by {worst.size:.2g} where at most {worst.allowed:.2g} was claimed"
+        warn(f"{both} {apart}; {other}give rows in float64.", NumericalWarning)
     return replace(report, audited=float(sizes.max()))
 
 

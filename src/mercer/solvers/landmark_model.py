@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from mercer._base.linalg import square_sums
 from mercer._base.machine import lapack_threads
@@ -19,7 +17,13 @@ from mercer.gram.spot_check import ROWS
 from mercer.kernels import Basis, Kernel
 from mercer.model import ComponentRule, Subspace, from_features
 from mercer.points import Points
-from mercer.solvers.policy import NEGATIVE_LIMIT, noise_floor, refuse_magnitude, refuse_negative
+from mercer.solvers.policy import (
+    NEGATIVE_LIMIT,
+    end_of_spectrum,
+    noise_floor,
+    refuse_magnitude,
+    refuse_negative,
+)
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,7 @@ class LandmarkModel:
 
     features: LandmarkFeatures
     values: Array  #: as of the Gram matrix
+    rounded: Array  #: their relative errors by rounding, as far as :func:`counted` has looked
     vectors: Array  #: in the coordinates a
     mean: Array  #: (r,) of a
     weight: float  #: number of rows, or the sum of their weights
@@ -61,15 +66,17 @@ class LandmarkModel:
             refuse_negative(spectrum[0], spectrum[-1], NEGATIVE_LIMIT * spectrum[-1])
             # n eigenvalues that sum to less than zero have one below a share of that.
             refuse_negative(min(outside + 8 * blur, 0.0) / n, values[-1], floor)
+        values, rounded = values[keep][::-1], np.zeros(np.count_nonzero(keep))
         # NumPy multiplies by a matrix of negative strides without BLAS, ten times slower.
         vectors = np.ascontiguousarray(vectors[:, keep][:, ::-1])
         trace = sums.diagonal - removed
         unseen = max(outside, 0.0) / trace, blur / trace, max(-outside - blur, 0.0)
-        return cls(features, values[keep][::-1], vectors, mean, sums.weight, square, trace, *unseen)
+        return cls(features, values, rounded, vectors, mean, sums.weight, square, trace, *unseen)
 
     def leading(self, rank: int) -> LandmarkModel:
         """The model with its first components only."""
-        return replace(self, values=self.values[:rank], vectors=self.vectors[:, :rank])
+        values, rounded, vectors = self.values[:rank], self.rounded[:rank], self.vectors[:, :rank]
+        return replace(self, values=values, rounded=rounded, vectors=vectors)
 
     @property
     def removed(self) -> float:
@@ -141,41 +148,33 @@ def weighted_draw(weight: Array, size: int, rng: np.random.Generator) -> Array:
     return np.sort(rng.choice(len(weight), size, p=weight / weight.sum()))
 
 
-@dataclass(frozen=True)
-class Errors:
-    """What is known of the errors of a model's q eigenvalues."""
+def truncation(model: LandmarkModel, sample: Sample) -> tuple[Array, Array]:
+    """Relative errors by what the landmarks do not see, and ``|A w - λ w|``, of the eigenvalues.
 
-    rounded: Array  #: (q,) relative errors by rounding
-    truncated: Array  #: (q,) relative errors by what the landmarks do not see
-    residuals: Array  #: (q,) ``|A w - λ w|``
-
-    @classmethod
-    def of(cls, model: LandmarkModel, sample: Sample, rounded: Array) -> Errors:
-        """Estimated on a sample, from above: by the smaller of the two bounds.
-
-        What lies outside may be larger than what was found inside (a narrow kernel, rows far
-        apart); then the pair may be as good as it likes, and is another one than was asked for.
-        """
-        left, beyond, hidden, seen = residuals(model, sample)
-        lam = model.values
-        gap = lam - beyond
-        share = np.divide(left, gap, out=np.ones(len(lam)), where=gap > left)
-        truncated = (left * share + np.maximum(hidden - lam, 0)) / lam
-        outside = model.trace * (model.unexplained - model.unexplained_error)
-        # Rows so rare that the sample has none of them may be all that the landmarks do not see.
-        missed = outside - seen if seen < RARE * outside else 0.0
-        # An indefinite kernel has less outside than nothing; the eigenvalues are too large by it.
-        return cls(rounded, truncated + (missed + model.excess) / lam, left)
+    Estimated on a sample, from above: by the smaller of the two bounds. What lies outside may be
+    larger than what was found inside (a narrow kernel, rows far apart); then the pair may be as
+    good as it likes, and is another one than was asked for.
+    """
+    left, beyond, hidden, seen = residuals(model, sample)
+    lam = model.values
+    gap = lam - beyond
+    share = np.divide(left, gap, out=np.ones(len(lam)), where=gap > left)
+    truncated = (left * share + np.maximum(hidden - lam, 0)) / lam
+    outside = model.trace * (model.unexplained - model.unexplained_error)
+    # Rows so rare that the sample has none of them may be all that the landmarks do not see.
+    missed = outside - seen if seen < RARE * outside else 0.0
+    # An indefinite kernel has less outside than nothing; the eigenvalues are too large by it.
+    return truncated + (missed + model.excess) / lam, left
 
 
-def counted(model: LandmarkModel, rule: ComponentRule, few: Few) -> tuple[LandmarkModel, Array]:
+def counted(model: LandmarkModel, rule: ComponentRule, few: Few) -> LandmarkModel:
     """The model with the components that the rule wants, and the errors that rounding leaves them.
 
     Components of which rounding leaves no digit are none; says so if fewer are left than asked for.
     """
-    count = rule.count(model.values, model.trace) or len(model.values)
-    rounded = rounding(model.leading(count), few)
-    lost = rounded > 0.5
+    model = model.leading(rule.count(model.values, model.trace) or len(model.values))
+    model = replace(model, rounded=rounding(model, few))
+    lost = model.rounded > 0.5
     if lost[0]:
         raise DataError(
             "kernel has no variance on the landmarks above rounding: the largest eigenvalue is "
@@ -193,7 +192,7 @@ def counted(model: LandmarkModel, rule: ComponentRule, few: Few) -> tuple[Landma
         kept = f"{but} components, which hold {held:.4g} of it; kept {rank}"
         warn(f"{rule.describe()} was asked for, but {kept}. Give more landmarks.", RankWarning)
         q = rank
-    return model.leading(q), rounded[:q]
+    return model.leading(q)
 
 
 def rounding(model: LandmarkModel, few: Few) -> Array:
@@ -305,10 +304,5 @@ def _largest_eigenvalue(
         inner = outside @ v.astype(outside.dtype, copy=False) + own * v
         return np.asarray(root * (inner + more))
 
-    A = LinearOperator(outside.shape, matvec=product, dtype=np.float64)
-    start = fixed_rng(0).standard_normal(len(own))
     bound = float((root**2 * own).max())  # the diagonal tells, too
-    with suppress(ArpackNoConvergence):
-        value = eigsh(A, 1, which="LA", tol=1e-2, v0=start, return_eigenvectors=False)
-        bound = max(bound, float(value[0]))
-    return largest * bound
+    return largest * max(bound, end_of_spectrum(product, len(own), "LA", 1e-2, own.dtype) or 0.0)

@@ -21,12 +21,12 @@ from mercer.points import Points
 from mercer.solvers.audit import audit_rows, audited
 from mercer.solvers.base import LAPACK, SUMS, Problem, Solver, describe
 from mercer.solvers.landmark_model import (
-    Errors,
     Few,
     LandmarkModel,
     Sample,
     counted,
     rounding,
+    truncation,
     weighted_draw,
 )
 
@@ -89,7 +89,11 @@ class Landmarks(Solver):
         started = time.perf_counter()
         check_count("m", self.m)
         problem.points.require_open("solver='landmarks'", "use solver='davidson'")
-        checkpoint = self._open_checkpoint(problem)
+        leading = problem.rule.guess(min(self.m, problem.rank_limit))  # decides about whitening
+        checkpoint = None
+        if self.checkpoint is not None:
+            fingerprint = problem.fingerprint(leading, self.m, describe(self.select))
+            checkpoint = Checkpoint(self.checkpoint, fingerprint)
         # Two streams of random numbers: a resumed fit skips the choice of landmarks.
         seeds = problem.rng.integers(2**63, size=2)
         if checkpoint is not None and checkpoint.seeds is not None:
@@ -100,7 +104,6 @@ class Landmarks(Solver):
             landmarks = self._choose(problem, pool.rows, sample, choosing)
         else:
             landmarks = checkpoint.landmarks
-        leading = problem.rule.guess(min(self.m, problem.rank_limit))
         features = LandmarkFeatures(problem.kernel, landmarks, problem.dtype, leading)
         if checkpoint is not None:
             checkpoint.begin(features.points, seeds, pool)
@@ -110,10 +113,9 @@ class Landmarks(Solver):
         few = sample.few(problem.kernel, features.points)
         learnt = None if once or short else _in_single(features, problem, sample, few)
         if learnt is None:
-            model = _model(features, problem, checkpoint)
-            model, rounded = counted(model, problem.rule, few)
-            learnt = model, Errors.of(model, sample, rounded)
-        fit = _fit(*learnt, few, started)
+            model = counted(_model(features, problem, checkpoint), problem.rule, few)
+            learnt = model, *truncation(model, sample)
+        fit = _fit(learnt, few, started)
         if checkpoint is not None:
             checkpoint.remove()
         return fit
@@ -136,13 +138,6 @@ class Landmarks(Solver):
             return landmarks
         settled = KMeans(steps=SETTLED).select(kernel, rows, m, rng)
         return min(landmarks, settled, key=lambda chosen: _estimated(chosen, problem, sample))
-
-    def _open_checkpoint(self, problem: Problem) -> Checkpoint | None:
-        if self.checkpoint is None:
-            return None
-        leading = problem.rule.guess(min(self.m, problem.rank_limit))  # decides about whitening
-        fingerprint = problem.fingerprint(leading, self.m, describe(self.select))
-        return Checkpoint(self.checkpoint, fingerprint)
 
 
 def _bytes(m: int) -> int:
@@ -168,12 +163,12 @@ def _estimated(landmarks: Rows, problem: Problem, sample: Sample) -> float:
     except DataError:  # all rows may vary where those of the sample do not
         return np.inf
     model = model.leading(problem.rule.count(model.values, model.trace) or len(model.values))
-    return float(Errors.of(model, sample, np.zeros(len(model.values))).truncated.max())
+    return float(truncation(model, sample)[0].max())
 
 
 def _in_single(
     features: LandmarkFeatures, problem: Problem, sample: Sample, few: Few
-) -> tuple[LandmarkModel, Errors] | None:
+) -> tuple[LandmarkModel, Array, Array] | None:
     """The model of rows in float64 from kernel values in float32, which take half the time.
 
     None where that shows: where its rounding is not far below what the landmarks do not see.
@@ -186,26 +181,26 @@ def _in_single(
     if count is None or count >= len(model.values):
         return None
     model = model.leading(count)
-    errors = Errors.of(model, sample, rounding(model, few))
-    return (model, errors) if (errors.rounded < HIDDEN * errors.truncated).all() else None
+    model = replace(model, rounded=rounding(model, few))
+    truncated, norms = truncation(model, sample)
+    return (model, truncated, norms) if (model.rounded < HIDDEN * truncated).all() else None
 
 
-def _fit(model: LandmarkModel, errors: Errors, few: Few, started: float) -> Model:
+def _fit(learnt: tuple[LandmarkModel, Array, Array], few: Few, started: float) -> Model:
     """The Model, with how it was found."""
+    model, truncated, norms = learnt
     # Rounding is looked at on few rows, and was four times as large once in 20,000 fits.
-    error = float((errors.truncated + 2 * errors.rounded).max())
+    error = float((truncated + 2 * model.rounded).max())
     seconds, needed = time.perf_counter() - started, _bytes(len(model.mean))
     report = Report("Landmarks", "asked for", 1, seconds, estimated_error=error, bytes=needed)
-    residuals = errors.residuals.astype(model.features.dtype)
-    return audited_model(model, few, errors.rounded, residuals, report)
+    return audited_model(model, few, norms.astype(model.features.dtype), report)
 
 
-def audited_model(
-    model: LandmarkModel, few: Few, rounded: Array, residuals: Array | None, report: Report
-) -> Model:
-    """The Model, audited on a few of the rows; ``rounded`` are errors of the eigenvalues."""
+def audited_model(model: LandmarkModel, few: Few, residuals: Array | None, report: Report) -> Model:
+    """The Model, audited on a few of the rows."""
     subspace, values = model.subspace(), model.values.astype(model.features.dtype)
-    findings = audit_rows(subspace, few.rows, model.values / model.weight, rounded, few.exact)
+    variance = model.values / model.weight
+    findings = audit_rows(subspace, few.rows, variance, model.rounded, few.exact)
     report = audited(replace(report, unexplained=model.unexplained), findings)
     return Model.of(subspace, values, residuals, report, rows=model.weight, trace=model.trace)
 
@@ -218,22 +213,20 @@ def _samples(
     pool = max(20_000, 5 * m)
     # p² kernel values tell the error of n · m: a sixth of them keeps the check short.
     p = int(np.clip(np.sqrt(n * m / 6), FEWEST_CHECKED, MOST_CHECKED))
-    if X.is_here:
-        return X, Sample.draw(X, weight, p, checking)
-    # One pass over the storage for both.
-    if n <= pool + p:
+    if X.is_here or n <= pool + p:
         rows = X.loaded()
         return rows, Sample.draw(rows, weight, p, checking)
+    # One pass over the storage for both.
     if weight is None:
-        both = X.sample(pool + p, choosing)
+        both, total, share = X.sample(pool + p, choosing), float(n), p / n
         apart = checking.permutation(len(both)) < p
-        return both.take(~apart), Sample(both.take(apart), np.full(p, n / p), p / n)
-    index = np.concatenate(
-        [choosing.choice(n, pool, replace=False), weighted_draw(weight, p, checking)]
-    )
-    order = np.argsort(index, kind="stable")
-    both, apart = X.take(index[order]), order >= pool
-    return both.take(~apart), Sample(both.take(apart), np.full(p, weight.sum() / p), 0.0)
+    else:
+        index = choosing.choice(n, pool, replace=False)
+        index = np.append(index, weighted_draw(weight, p, checking))
+        order = np.argsort(index, kind="stable")
+        both, total, share = X.take(index[order]), float(weight.sum()), 0.0
+        apart = order >= pool
+    return both.take(~apart), Sample(both.take(apart), np.full(p, total / p), share)
 
 
 def as_landmark_rule(select: Any) -> LandmarkRule:

@@ -1,5 +1,8 @@
 """One policy for every solver: what counts as zero, as negative, and as a useless width."""
 
+from collections.abc import Callable
+from typing import Literal
+
 import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
@@ -31,6 +34,7 @@ LEFT_OVER, UNSURE = 1e-6, 0.5
 COARSE = 1e-2
 #: ... and from which on it leaves none: such a component is rounding.
 LOST = 1.0
+End = Literal["LA", "SA"]
 
 
 def noise_floor(
@@ -174,16 +178,23 @@ def smallest_eigenvalue(operator: GramOperator) -> float:
     n = operator.n
     if n <= 1000:
         return float(np.linalg.eigvalsh(operator.to_dense())[0])
-    action = LinearOperator(
-        (n, n), matvec=lambda v: operator.matmat(v.reshape(n, 1))[:, 0], dtype=operator.dtype
-    )
-    start = fixed_rng(0).standard_normal(n).astype(operator.dtype)
+    value = end_of_spectrum(operator.matmat, n, "SA", 1e-3, operator.dtype)
+    # A cluster at zero does not converge, and needs not: nothing is below it.
+    return 0.0 if value is None else value
+
+
+def end_of_spectrum(
+    product: Callable[[Array], Array], n: int, which: End, tol: float, dtype: np.dtype
+) -> float | None:
+    """The largest or smallest eigenvalue by products with (n, 1) vectors; None if not converged."""
+    action = LinearOperator((n, n), matvec=lambda v: product(v.reshape(n, 1)), dtype=dtype)
+    start = fixed_rng(0).standard_normal(n).astype(dtype)
     try:
         values = eigsh(
-            action, 1, which="SA", tol=1e-3, v0=start, maxiter=100, return_eigenvectors=False
+            action, 1, which=which, tol=tol, v0=start, maxiter=100, return_eigenvectors=False
         )
     except ArpackNoConvergence:
-        return 0.0  # a cluster at zero does not converge, and needs not: nothing is below it
+        return None
     return float(values[0])
 
 

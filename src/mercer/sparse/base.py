@@ -113,10 +113,7 @@ class PoolSelection(BoundSelection):
 
     @property
     def largest_variance(self) -> float:
-        # σ² q/S at w = 0, largest over the pool: mean k(x_i, x)² / k(x_i, x_i)
-        present = self.pool.diag > 0
-        squares = square_sums(self.pool.H)[present] / self.pool.n
-        return float((squares / self.pool.diag[present]).max(initial=0.0))
+        return largest_ratio(square_sums(self.pool.H) / self.pool.n, self.pool.diag)
 
     def solve(
         self, variance: float, limit: int | None = None, start: Selection | None = None
@@ -131,7 +128,13 @@ class PoolSelection(BoundSelection):
                 return selected(self.rows, np.arange(self.rows.n), ascent)
             weights = np.zeros(len(self.pool))
             weights[ascent.at.active] = ascent.at.weights
-            return _selection(ascent, self.points, None, weights, self.pool)
+            return selection_of(ascent, self.points, None, weights, self.pool)
+
+
+def largest_ratio(squares: Array, diag: Array) -> float:
+    """σ² q/S at w = 0, largest over all candidates: mean k(x_i, x)² / k(x_i, x_i)."""
+    present = diag > 0
+    return float((squares[present] / diag[present]).max(initial=0.0))
 
 
 class SparseSolver(Config, ABC):
@@ -153,24 +156,22 @@ class SparseSolver(Config, ABC):
         """Estimated peak of the solver's own arrays with m kernels."""
 
 
-def selected(
-    rows: KernelRows, indices: Array, ascent: Ascent, kkt: float | None = None
-) -> Selection:
+def selected(rows: KernelRows, indices: Array, ascent: Ascent) -> Selection:
     """The Selection where an optimiser ended; ``indices`` are the pool's row numbers."""
     at = ascent.at
     if not len(at.active):
-        noise = f"the noise σ={np.sqrt(at.variance):.3g} explains everything, no kernel is left"
-        raise DataError(f"{noise}; give a smaller noise, or n_kernels instead.")
+        noise = np.sqrt(at.variance)
+        raise DataError(f"noise={noise:.3g} leaves no kernel; give a smaller noise, or n_kernels.")
     order = np.argsort(indices[at.active])
     active = at.active[order]
-    chosen, pool = indices[active], at.pool.subset(active)
-    selection = _selection(ascent, rows.points(chosen), chosen, at.weights[order], pool)
-    return selection if kkt is None else replace(selection, kkt=kkt)
+    points, pool = rows.points(indices[active]), at.pool.subset(active)
+    return selection_of(ascent, points, indices[active], at.weights[order], pool)
 
 
-def _selection(
+def selection_of(
     ascent: Ascent, points: RowsLike, indices: Array | None, weights: Array, pool: Pool
 ) -> Selection:
+    """The Selection of some points and weights, with what an optimiser says of them."""
     at, steps, converged = ascent
     kkt = violation(at)
     return Selection(points, indices, weights, at.variance, pool, at.total, kkt, steps, converged)

@@ -12,7 +12,14 @@ from mercer._base.types import Array
 from mercer.kernels import Basis
 from mercer.landmarks import partial_cholesky
 from mercer.points.tiles import RowTiles, Tiles
-from mercer.sparse.base import BoundSelection, Selection, SparseSolver, selected, violation
+from mercer.sparse.base import (
+    BoundSelection,
+    Selection,
+    SparseSolver,
+    largest_ratio,
+    selected,
+    violation,
+)
 from mercer.sparse.likelihood import Ascent, KernelRows, Likelihood, Pool, gain
 from mercer.sparse.pool import Greedy, construct, positive_part
 
@@ -113,9 +120,8 @@ class ExactScreen:
             announce("exact sweep", i.stop, n)
             return total / n
 
-        return np.concatenate(
-            Tiles(kernel.fill, basis.packed, right, np.dtype(self.dtype)).map_rows(means)
-        )
+        tiles = Tiles(kernel.fill, basis.packed, right, np.dtype(self.dtype))
+        return np.concatenate(tiles.map_rows(means))
 
 
 #: What looks at every row as a candidate.
@@ -160,14 +166,11 @@ class ColumnGeneration(SparseSolver):
 
     def bind(self, rows: KernelRows, n_kernels: int | None) -> BoundSelection:  # noqa: ARG002
         if self.rank:  # rank=0 screens without approximation
-            rows.data.require_open(
-                "approximate screening", "use ColumnGeneration(rank=0, sweeps=20)"
-            )
+            rows.data.require_open("a screen of low rank", "use rank=0, sweeps=20")
         return _Columns(rows, self)
 
     def estimate_bytes(self, rows: KernelRows, m: int) -> int:
-        pool = 1.5 * m + 50
-        return int(8 * rows.n * (self.rank + m + 2 * pool))
+        return int(8 * rows.n * (self.rank + m + 2 * (1.5 * m + 50)))
 
 
 @dataclass(frozen=True)
@@ -178,7 +181,7 @@ class _Round:
     index: Array
     columns: Array
     rejected: Array
-    kkt: float = np.inf
+    kkt: float = 0.0  #: the largest violation among those that were looked at exactly
 
 
 @dataclass(frozen=True)
@@ -189,8 +192,7 @@ class _Columns(BoundSelection):
     @cached_property
     def approximate(self) -> Screen | None:
         """Independent of the noise: serves a whole search."""
-        rank = self.solver.rank
-        return LowRankScreen(self.rows, rank) if rank else None
+        return LowRankScreen(self.rows, self.solver.rank) if self.solver.rank else None
 
     def exact(self, variance: float) -> Screen:
         """In float32 where its rounding cannot be mistaken for a gain."""
@@ -200,13 +202,11 @@ class _Columns(BoundSelection):
 
     @cached_property
     def _start(self) -> Array:
-        screen = self.approximate or self.exact(np.inf)
-        return screen.start()
+        return (self.approximate or self.exact(np.inf)).start()
 
     @property
     def largest_variance(self) -> float:
-        present = self.rows.diag > 0
-        return float((self._start[present] / self.rows.diag[present]).max(initial=0.0))
+        return largest_ratio(self._start, self.rows.diag)
 
     def solve(
         self, variance: float, limit: int | None = None, start: Selection | None = None
@@ -227,10 +227,10 @@ class _Columns(BoundSelection):
             certified = screen.is_exact and not len(short)
             if screen.is_exact or not grown:
                 screens = [] if certified else screens[1:]
-        kkt = max(now.kkt, seen) if certified else now.kkt
-        selection = selected(rows, now.index, Ascent(now.at, rounds, rounds < MAX_ROUNDS), kkt)
+        selection = selected(rows, now.index, Ascent(now.at, rounds, rounds < MAX_ROUNDS))
+        kkt = max(selection.kkt, now.kkt, seen if certified else 0.0)
         note = "certified by an exact sweep" if certified else "screened approximately"
-        return replace(selection, note=note)
+        return replace(selection, kkt=kkt, note=note)
 
     def _begin(self, variance: float, start: Selection | None) -> _Round:
         none = np.empty(0, dtype=np.intp)
@@ -240,16 +240,15 @@ class _Columns(BoundSelection):
             return _Round(Likelihood.empty(nothing, variance), none, columns, none)
         with one_blas_thread():
             indices, at = start.moved(variance)
-            kkt = violation(at)
-        return _Round(at, indices, self.rows.columns(indices), none, kkt)
+        return _Round(at, indices, self.rows.columns(indices), none)
 
     def _short_list(self, screen: Screen, now: _Round, variance: float) -> tuple[Array, float]:
         """Rows that promise most, none much like another, and the largest excess of q/S over 1."""
-        if not len(now.index):
-            S, q = self.rows.diag / variance, self._start / variance**2
-            S = np.maximum(S, np.finfo(float).tiny)
-        else:
+        if len(now.index):
             S, q = screen.candidates(now.at, now.columns, now.index)
+        else:
+            S = np.maximum(self.rows.diag / variance, np.finfo(float).tiny)
+            q = self._start / variance**2
         gains = gain(S, q)
         gains[now.index] = 0
         excess = float(max((np.where(gains > 0, q / S, 1) - 1).max(), 0.0))
@@ -257,15 +256,10 @@ class _Columns(BoundSelection):
             gains[now.rejected] = 0  # looked at exactly a moment ago
         ranked = np.argsort(-gains)[:LOOKED_AT]
         ranked = ranked[gains[ranked] >= self.solver.tol]
-        return self._spread(ranked, max(50, len(now.index) // 2)), excess
-
-    def _spread(self, ranked: Array, size: int) -> Array:
-        """The first ``size`` rows of a ranking that are not too much alike."""
         if not len(ranked):
-            return ranked
-        rows = self.rows
-        K = Basis(rows.kernel, rows.data.subset(ranked)).gram()
-        return ranked[first_unlike(K, MOST_ALIKE, size)]
+            return ranked, excess
+        K = Basis(self.rows.kernel, self.rows.data.subset(ranked)).gram()
+        return ranked[first_unlike(K, MOST_ALIKE, max(50, len(now.index) // 2))], excess
 
     def _decide(self, now: _Round, short: Array, variance: float) -> _Round:
         """The greedy optimiser on the pool of chosen kernels and short list."""
@@ -300,12 +294,12 @@ class Auto(SparseSolver):
         return self.choose(rows)[0].bind(rows, n_kernels)
 
     def choose(self, rows: KernelRows) -> tuple[SparseSolver, str]:
+        said = f"auto: {rows.n} rows"
         if rows.n <= DENSE_UP_TO:
-            return Greedy(), f"auto: {rows.n} rows, exact"
-        if not rows.data.is_open:
-            chosen = ColumnGeneration(rank=0, sweeps=20)
-            return chosen, f"auto: {rows.n} rows of a precomputed matrix"
-        return ColumnGeneration(), f"auto: {rows.n} rows"
+            return Greedy(), f"{said}, exact"
+        if rows.data.is_open:
+            return ColumnGeneration(), said
+        return ColumnGeneration(rank=0, sweeps=20), f"{said} of a precomputed matrix"
 
     def estimate_bytes(self, rows: KernelRows, m: int) -> int:
         return self.choose(rows)[0].estimate_bytes(rows, m)

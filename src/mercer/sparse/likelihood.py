@@ -369,8 +369,6 @@ def prune(at: Likelihood) -> Likelihood:
 
 def _fixed_point(at: Likelihood) -> Likelihood:
     """The paper's (14), w ← w q/S; with the square root, which cannot fail, where it would lose."""
-    if not len(at.active):
-        return at
     ratio = np.clip(at.ratio, SMALLEST_FACTOR, 1 / SMALLEST_FACTOR)
     new = at.at(at.weights * ratio)
     return new if new.value >= at.value else at.at(at.weights * np.sqrt(ratio))

@@ -8,8 +8,8 @@ from mercer._base.held_out import take
 from mercer._base.machine import one_blas_thread
 from mercer._base.progress import announce
 from mercer.exceptions import DataError, RankWarning, warn
-from mercer.sparse.base import BoundSelection, Selection, SparseSolver, violation
-from mercer.sparse.likelihood import KernelRows, Likelihood, ascend
+from mercer.sparse.base import BoundSelection, Selection, SparseSolver, selection_of
+from mercer.sparse.likelihood import Ascent, KernelRows, Likelihood, ascend
 from mercer.sparse.pool import Centres
 
 #: Without other wish, directions below this share of the mean k(x, x) are noise.
@@ -41,10 +41,7 @@ def estimate_seconds(solver: SparseSolver, n: int, n_kernels: int | None) -> flo
 def refuse_more_than_rows(n_kernels: int | None, n: int) -> None:
     """Kernels are chosen among rows, and the search for as many would take long."""
     if n_kernels is not None and n_kernels > n:
-        raise DataError(
-            f"{n_kernels} kernels cannot be chosen from {n} rows; a tenth of the rows or fewer is "
-            "usual."
-        )
+        raise DataError(f"{n_kernels} kernels cannot be chosen from {n} rows; ask for fewer.")
 
 
 def choose_kernels(
@@ -99,13 +96,12 @@ def for_count(bound: BoundSelection, n_kernels: int) -> tuple[Selection, int]:
     model is thinned one kernel at a time.
     """
     fits = _Fits(bound, n_kernels)
-    high, low = np.log(bound.largest_variance), -np.inf
-    log_var = high
-    while low == -np.inf:
-        log_var -= np.log(10)
-        if log_var < high + np.log(SMALLEST_SHARE):
+    high = np.log(bound.largest_variance)
+    least, low = high + np.log(SMALLEST_SHARE), high - np.log(10)
+    while fits.count(low) < n_kernels:
+        low -= np.log(10)
+        if low < least:
             return _ended(fits, n_kernels), len(fits.found)
-        low = log_var if fits.count(log_var) >= n_kernels else low
     high = min((x for x in fits.found if fits.count(x) < n_kernels), default=high)
     while not fits.roots and len(fits.found) < MAX_FITS and high - low > 1e-3:
         middle = fits.between(low, high)
@@ -165,11 +161,14 @@ def _best(roots: list[Selection]) -> Selection:
 
 def _ended(fits: _Fits, n_kernels: int) -> Selection:
     """The smallest model with enough kernels, without the ones whose loss matters least."""
-    larger = min(
-        (fit for fit in fits.found.values() if len(fit) >= n_kernels), key=len, default=None
-    )
-    if larger is None:
-        return _too_many(fits, n_kernels)
+    enough = [fit for fit in fits.found.values() if len(fit) >= n_kernels]
+    if not enough:
+        most = max(fits.found.values(), key=len)
+        m, noise = len(most), f"noise={np.sqrt(most.variance):.2g}"
+        few = f"only {m} of {n_kernels} kernels are worth their place even at {noise}"
+        warn(f"{few}; kept {m}. Ask for at most {m}.", RankWarning)
+        return most
+    larger = min(enough, key=len)
     if len(larger) == n_kernels:
         return larger
     at = larger.likelihood
@@ -177,24 +176,8 @@ def _ended(fits: _Fits, n_kernels: int) -> Selection:
         while len(at.active) > n_kernels:
             keep = np.arange(len(at.active)) != at.worth.argmin()
             at = ascend(at.keep(keep), may_prune=False).at
-        kkt = violation(at)
-    assert larger.indices is not None
-    kept = at.active
-    return replace(
-        larger,
-        points=take(larger.points, kept),
-        indices=larger.indices[kept],
-        weights=at.weights,
-        pool=larger.pool.subset(kept),
-        log_likelihood=at.total,
-        kkt=kkt,
-        note=f"thinned from {len(larger)} kernels",
-    )
-
-
-def _too_many(fits: _Fits, n_kernels: int) -> Selection:
-    most = max(fits.found.values(), key=len)
-    m, noise = len(most), f"a noise of {np.sqrt(most.variance):.2g}"
-    few = f"only {m} are worth their place even at {noise}; kept {m}. Ask for at most {m}."
-    warn(f"{n_kernels} kernels were asked for, but {few}", RankWarning)
-    return most
+        ended = Ascent(at, larger.steps, larger.converged)
+        assert larger.indices is not None
+        points, indices = take(larger.points, at.active), larger.indices[at.active]
+        thinned = selection_of(ended, points, indices, at.weights, larger.pool.subset(at.active))
+    return replace(thinned, note=f"thinned from {len(larger)} kernels")

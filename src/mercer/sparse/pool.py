@@ -144,21 +144,15 @@ class Update(SparseSolver):
             at = likelihood.prune(self.step(at))
             announce("sparse", step, self.max_iter)
             if not len(at.active) or np.abs(at.ratio - 1).max() <= self.tol:
-                missing = self._missing(at)
-                if missing is None:
+                # The kernel that is missed most returns.
+                S, q = at.candidates()
+                ratio: Array = q / S
+                ratio[at.active] = 0
+                best = int(ratio.argmax())
+                if ratio[best] <= 1 + self.tol:
                     return Ascent(at, step, True)
-                at = missing
+                at = at.add(best, float(one_weight(S, q)[best]))
         return Ascent(at, self.max_iter, False)
-
-    def _missing(self, at: Likelihood) -> Likelihood | None:
-        """The model with the kernel put back that is missed most; None if none is."""
-        S, q = at.candidates()
-        ratio: Array = q / S
-        ratio[at.active] = 0
-        best = int(ratio.argmax())
-        if ratio[best] <= 1 + self.tol:
-            return None
-        return at.add(best, float(one_weight(S, q)[best]))
 
 
 class EM(Update):

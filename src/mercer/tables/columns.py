@@ -148,8 +148,7 @@ class Number:
         """What is done, in a few words."""
         words = ["number as it is" if self.is_raw else "number"]
         if not self.is_raw:
-            sign, center = "-+"[self.center < 0], abs(self.center)
-            formula = f"(x {sign} {center:.4g}) / {self.scale:.4g}"
+            formula = f"(x {'-+'[self.center < 0]} {abs(self.center):.4g}) / {self.scale:.4g}"
             words.append(f"asinh({formula})" if self.tails else formula)
         if self.levels:
             words.append(f"one of {len(self.levels)} values")
@@ -301,11 +300,10 @@ class Date:
 
     def describe(self) -> str:
         """What is done, in a few words."""
-        names = {"D": "days", "h": "hours", "m": "minutes", "s": "seconds"}
+        unit = {"D": "days", "h": "hours", "m": "minutes", "s": "seconds"}.get(self.unit, self.unit)
         cycles = f", with {' and '.join(self.cycles)} as angles" if self.cycles else ""
         # 03/04/2024 may be either of two days: users have to see which one was taken.
         form = f" as {self.form}" if self.form and not self.form.startswith("%Y-%m-%d") else ""
-        unit = names.get(self.unit, self.unit)
         if self.form and "%d" not in self.form and self.origin.startswith("1900-01-01T"):
             return f"time of day{form}, in {unit}{cycles}"
         return f"date{form}, {unit} since {self.origin}{cycles}"
@@ -326,9 +324,8 @@ class LeftOut:
 
     def decode(self, block: Array) -> Array:
         """The constant, or missing values."""
-        if isinstance(self.constant, float) or self.constant is None:
-            return np.full(len(block), np.nan if self.constant is None else self.constant)
-        return np.full(len(block), self.constant, dtype=object)
+        value = np.nan if self.constant is None else self.constant
+        return np.full(len(block), value, dtype=np.float64 if isinstance(value, float) else object)
 
     def describe(self) -> str:
         """What is done, in a few words."""
@@ -348,8 +345,7 @@ def parse_dates(values: Array, form: str) -> Array:
         try:
             dates[i] = datetime.strptime(str(value).strip(), form)
         except ValueError as error:
-            unlike = f", which is not a date like {form}"
-            raise WrongCellError(i, f"has {value!r}", unlike) from error
+            raise WrongCellError(i, f"has {value!r}", f", not a date like {form}") from error
     return dates
 
 

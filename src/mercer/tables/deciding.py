@@ -87,10 +87,8 @@ def have_one_unit(columns: Mapping[str, Array]) -> bool:
     odd = [name for name, value in largest.items() if value > ONE_UNIT * middle]
     rest = [x for name, x in columns.items() if name not in odd]
     if 0 < len(odd) <= 3 and len(rest) > 20 and one_unit(rest):
-        units = f"{len(rest)} of {len(columns)} columns seem to have one unit, and "
-        units += f"{names_text(odd)} another, so that all are scaled; where that is a label or a "
-        out = "result, leave it out (" + as_kind(odd[0], "drop") + ")"
-        warn(units + out + ", and the others stay as they are.")
+        one = f"{len(rest)} of {len(columns)} columns seem to have one unit, not {names_text(odd)}"
+        warn(f"{one}; all are scaled. Leave out a label: " + as_kind(odd[0], "drop") + ".")
     return False
 
 
@@ -102,10 +100,9 @@ def _warn_of_one(columns: Mapping[str, Array]) -> None:
         return
     name = max(spread, key=lambda name: spread[name])
     if (share := spread[name] / sum(spread.values())) > ALMOST_ALL:
-        most = f"{name!r} holds {share:.1%} of their variance, so that a model sees little else"
         remedy = Remedy("TableEncoder(scale='std').", shell="--scale std.")
-        what = f"the numbers seem to have one unit and are not scaled, and {most}; if they have "
-        warn(what + "several units, scale them: " + remedy)
+        most = f"the numbers are not scaled, and {name!r} holds {share:.1%} of their variance"
+        warn(f"{most}; if they have several units, scale them: " + remedy)
 
 
 def is_id_name(name: str) -> bool:
@@ -128,11 +125,11 @@ def decide(frame: Frame, name: str, kind: str | None, scale: str, weight: float)
     if values.dtype.kind == "f" and np.isinf(present).any():
         where = frame.place(int(np.isinf(values).argmax()))
         raise DataError(f"column {name!r} contains infinity in {where}; remove such rows.")
-    if rounded and kind in ("number", "raw"):
-        remedy = "subtract the same whole number from all of them, give them as texts, or leave "
-        changed = f"column {name!r} {_TOO_LONG}, and they would come back changed"
-        raise DataError(f"{changed}; {remedy}the column out.")
     plain = kind in ("number", "category", "raw")
+    # In an array of whole numbers some may have become one already.
+    rounded |= kind == "category" and values.dtype.kind == "f" and np.abs(present).max() > 2**53
+    if rounded and plain:
+        raise DataError(f"column {name!r} {_TOO_LONG}; give them as texts, or leave it out.")
     if not plain and (date := _date(name, present, weight, cycles)):
         return date
     if kind == "date":
@@ -154,8 +151,6 @@ def decide(frame: Frame, name: str, kind: str | None, scale: str, weight: float)
         return _number(name + unit, present, "none" if kind == "raw" else scale, weight)
     if kind in ("number", "raw"):
         raise DataError(f"column {name!r} has {present[0]!r}, which is not a number; fix it.")
-    if present.dtype.kind == "f" and np.abs(present).max() > 2**53:
-        raise DataError(f"column {name!r} {_TOO_LONG}; give them as texts.")
     if kind is None and (reason := _why_not_category(present.tolist())):
         return LeftOut(reason)
     return _category(name, present.tolist(), kind is not None, weight)
@@ -193,13 +188,11 @@ def _warn_of_codes(name: str, x: Array) -> None:
     levels, counts = np.unique(x, return_counts=True)
     if len(levels) < 4:
         return
-    reach = {0: (levels[1], levels[-1]), -1: (levels[0], levels[-2])}
-    for end, (low, high) in reach.items():
+    for end, low, high in ((0, levels[1], levels[-1]), (-1, levels[0], levels[-2])):
         gap = min(abs(levels[end] - low), abs(levels[end] - high))
         if levels[end] in _CODES and counts[end] > 1 and gap > high - low:
-            far = f"far from all others ({low:g} to {high:g}), and it is read as a number"
-            remedy = "where it stands for a missing value, leave the field empty."
-            warn_of(name, f" has {levels[end]:g} in {counts[end]} rows, {far}; {remedy}")
+            far = f"{levels[end]:g} in {counts[end]} rows, far from all ({low:g} to {high:g})"
+            warn_of(name, f" has {far}; leave the field empty if it means a missing value.")
 
 
 def is_id(name: str, x: Array) -> bool:
@@ -276,9 +269,8 @@ def _warn_of_spelling(name: str, values: list[Any]) -> None:
         if isinstance(value, str):
             alike.setdefault(" ".join(value.casefold().split()), []).append(value)
     if groups := [group for group in alike.values() if len(group) > 1]:
-        alike_ones = f"differ in spelling only ({', '.join(map(repr, groups[0][:3]))})"
-        remedy = "they count as different ones. Write them alike if they are the same."
-        warn_of(name, f" has categories that {alike_ones}; {remedy}")
+        shown = ", ".join(map(repr, groups[0][:3]))
+        warn_of(name, f" has categories that differ in spelling only ({shown}); write them alike.")
 
 
 def _date(name: str, present: Array, weight: float, cycles: tuple[str, ...]) -> Date | None:

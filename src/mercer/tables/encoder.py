@@ -14,7 +14,7 @@ from mercer._base.types import Array
 from mercer.estimators.base import OF_COLUMNS, Estimator
 from mercer.estimators.door import verb
 from mercer.exceptions import DataError, Remedy
-from mercer.io.files import lacks_text, names_text
+from mercer.io.files import check_columns, lacks_text, names_text
 from mercer.tables import columns as column_kinds
 from mercer.tables import graph
 from mercer.tables.columns import Category, Column, LeftOut, Number, Used, WrongCellError, as_kind
@@ -136,10 +136,9 @@ class TableEncoder(TransformerMixin, Estimator):
         if used and all(isinstance(column, Number) and len(column.levels) == 1 for column in used):
             raise DataError("the rows have no variance: all are alike; give rows that differ.")
         if not used:
-            shell = "--category NAME (or --number, --date)."
-            remedy = "say what they are: " + Remedy("TableEncoder(name='category').", shell=shell)
+            how = Remedy("TableEncoder(name='category').", shell="--category NAME, or --number.")
             left_out = "; ".join(self.describe()[:5])
-            raise DataError(f"no column is left for the kernel ({left_out}); " + remedy)
+            raise DataError(f"no column is left ({left_out}); say what they are: " + how)
         self.n_features_in_ = len(self.columns_)
         vars(self).pop("feature_names_in_", None)
         if frame.container != "array":
@@ -203,8 +202,7 @@ class TableEncoder(TransformerMixin, Estimator):
     @property
     def is_identity_(self) -> bool:
         """Whether all columns in use are numbers that are left as they are."""
-        used = self.used_.values()
-        return all(isinstance(column, Number) and column.is_raw for column in used)
+        return all(isinstance(column, Number) and column.is_raw for column in self.used_.values())
 
     @property
     def used_(self) -> dict[str, Used]:
@@ -247,11 +245,9 @@ class TableEncoder(TransformerMixin, Estimator):
         frame = take_apart(X)
         if frame.container == "array":
             if len(frame.columns) != self.n_features_in_:
-                asks = f"{type(self).__name__} is expecting {self.n_features_in_} features as input"
-                has = f"X has {len(frame.columns)} features"
-                raise DataError(f"{has}, but {asks}; give the columns of the fit.")
-            columns = dict(zip(self.columns_, frame.columns.values(), strict=True))
-            return Frame(columns, "array")
+                has = f"X has {len(frame.columns)} features, but {type(self).__name__} is expecting"
+                raise DataError(f"{has} {self.n_features_in_} features as input; give those.")
+            return Frame(dict(zip(self.columns_, frame.columns.values(), strict=True)), "array")
         if lost := [name for name in self.used_ if name not in frame.columns]:
             others = [name for name in frame.columns if name not in self.columns_]
             raise DataError(lacks_text("the table", lost, self.n_features_in_, others))
@@ -268,9 +264,8 @@ class TableEncoder(TransformerMixin, Estimator):
             values = frame.columns[name]
             if isinstance(column, Category) and (unseen := column.unseen(values)):
                 count = "1 category" if len(unseen) == 1 else f"{len(unseen)} categories"
-                new = f"{count} that fit has not seen: {names_text([*map(str, unseen)])}"
-                remedy = "such values count as unknown. Fit again with such rows if they matter."
-                column_kinds.warn_of(name, f" has {new}; {remedy}")
+                new = f" has {count} that fit has not seen: {names_text([*map(str, unseen)])}"
+                column_kinds.warn_of(name, f"{new}; they count as unknown until you fit again.")
             try:
                 blocks[name] = column.encode(values)
             except DataError as error:
@@ -285,8 +280,7 @@ class TableEncoder(TransformerMixin, Estimator):
         Z = np.asarray(Z, dtype=np.float64)
         ends = np.cumsum([column.width for column in self.columns_.values()])
         if Z.ndim != 2 or Z.shape[1] != ends[-1]:
-            shape = f"vectors of shape {Z.shape}"
-            raise DataError(f"{shape} are not of {ends[-1]} entries; give those.")
+            raise DataError(f"vectors of shape {Z.shape} have not {ends[-1]} entries; give those.")
         blocks = zip(self.columns_.items(), np.split(Z, ends[:-1], axis=1), strict=True)
         return {name: column.decode(block) for (name, column), block in blocks}
 
@@ -295,7 +289,7 @@ class TableEncoder(TransformerMixin, Estimator):
         if len(frame) < 2:
             count = "1 row (1 sample)" if len(frame) else "no rows (0 samples)"
             raise DataError(f"the table has {count}; give at least 2.")
-        frame.check_names((*kinds, *weights))
+        check_columns((*kinds, *weights), [*frame.columns])
         for name, kind in kinds.items():
             if not isinstance(kind, str) or column_kinds.parse_cycles(kind) is None:
                 check_choice(f"the kind of {name!r}", kind, (*KINDS, "date:month+weekday+hour"))

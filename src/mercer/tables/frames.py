@@ -53,13 +53,9 @@ class Frame:
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
 
-    def check_names(self, names: Iterable[str]) -> None:
-        """Raise if one of the columns is not there."""
-        check_columns(names, list(self.columns))
-
     def make(self, columns: Mapping[str, Array]) -> Any:
         """The same kind of table with other columns; the index stays if the rows do."""
-        kept = {n: c for n, c in self.exact.items() if columns.get(n) is self.columns[n]}
+        kept = {n: c for n, c in self.exact.items() if columns.get(n, c) is self.columns.get(n)}
         if self.container == "columns":
             forms = {name: str(self.dtypes.get(name, "")) for name in columns}
             return {n: _as_written(c, forms[n]) for n, c in columns.items()} | kept
@@ -193,12 +189,11 @@ def _of_values(values: list[Any], name: str) -> Array:
     if all(isinstance(value, str) for value in seen):
         return objects(None if value is None else str(value) for value in values)
     kinds = sorted({type(value).__name__ for value in seen})
-    several = f"column {name!r} holds values of several kinds ({', '.join(kinds[:5])})"
-    held = several if len(kinds) > 1 else f"column {name!r} holds {kinds[0]}"
-    remedy = "make them all numbers, all texts or all dates"
+    held = f"values of several kinds ({', '.join(kinds[:5])})" if len(kinds) > 1 else kinds[0]
     ways = {"Timedelta": ".dt.total_seconds()", "Period": ".dt.to_timestamp()"}
     how = f", by table[{name!r}]{ways[kinds[0]]}" if kinds[0] in ways else ""
-    raise DataError(f"{held}; {remedy}{how}, or leave the column out.")
+    what = f"column {name!r} holds {held}; make them all numbers, all texts or all dates{how}"
+    raise DataError(f"{what}, or leave the column out.")
 
 
 def _dates(values: list[Any]) -> Array:
@@ -213,8 +208,7 @@ def _dates(values: list[Any]) -> Array:
 
 def _from_array(X: Any) -> Frame:
     if isinstance(X, str | os.PathLike):
-        read = f"read_table({str(X)!r}), from mercer.tables."
-        raise DataError(f"'{X}' is the name of a file; give what is in it: {read}")
+        raise DataError(f"'{X}' is a file name; give read_table({str(X)!r}) of mercer.tables.")
     values = np.asarray(X)
     if values.ndim == 2 and values.shape[1] == 0:
         none = f"0 feature(s) (shape={values.shape})"
@@ -227,8 +221,7 @@ def _from_array(X: Any) -> Frame:
     if values.dtype.kind == "c":
         raise DataError("Complex data not supported; give real and imaginary parts as columns.")
     names = [f"x{j}" for j in range(values.shape[1])]
-    columns = {name: plain_column(values[:, j], name) for j, name in enumerate(names)}
-    return Frame(columns, "array")
+    return Frame({name: plain_column(values[:, j], name) for j, name in enumerate(names)}, "array")
 
 
 def unit_of(form: Any) -> str:
@@ -304,7 +297,7 @@ def columns_table(columns: Mapping[str, Array], kind: str = "") -> Table:
 
 def kept_columns(frame: Frame, names: Sequence[str]) -> dict[str, Array]:
     """Columns of a table, unchanged, to stand beside results: whole numbers, or else text."""
-    frame.check_names(names)
+    check_columns(names, [*frame.columns])
     columns = frame.make(frame.columns) if names else {}
     return {name: _classes(columns[name].tolist()) for name in names}
 

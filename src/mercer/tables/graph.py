@@ -24,11 +24,8 @@ def vectors_in(named: Mapping[str, Used], X: Any, xp: Any) -> Any:
     """The vectors of an input, by functions of ``xp``: NumPy, or one that writes a graph down."""
     columns = [*named.values()]
     if odd := [name for name, c in named.items() if isinstance(c, Date) and c.cycles]:
-        raise ModelFileError(
-            f"the angles of {names_text(odd)} have no ONNX form; fit with 'date' in place of "
-            "'date:month', or export the model of vectors, model.model_, and give it what "
-            "model.vectors(table) makes."
-        )
+        what = f"the angles of {names_text(odd)} have no ONNX form; fit with 'date', or export"
+        raise ModelFileError(f"{what} model.model_, which takes model.vectors(table).")
     of = np.repeat(np.arange(len(columns)), [column.width for column in columns])
     W = X @ np.eye(len(columns))[:, of]
     slot = np.concatenate([np.arange(column.width) for column in columns])[None]

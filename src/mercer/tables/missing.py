@@ -38,11 +38,10 @@ def takes_missing(model: Estimator) -> bool:
 def refuse_missing(rows: Array, encoder: TableEncoder, place: Place = "row {}".format) -> None:
     """Raise an error that says where values are missing."""
     (name, missing), *others = _where(rows, encoder).items()
-    n = int(missing.sum())
-    values = "1 value is" if n == 1 else f"{n} values are"
+    count = counted(int(missing.sum()), "value")
     more = f" (and others of {names_text([name for name, _ in others])})" if others else ""
     first = f"in column {name!r}, the first in {place(int(missing.argmax()))}{more}"
-    raise DataError(f"Input X contains NaN: {values} missing {first}. " + _REMEDY)
+    raise DataError(f"Input X contains NaN: {count} missing {first}. " + _REMEDY)
 
 
 _REMEDY = Remedy(

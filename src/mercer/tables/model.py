@@ -48,7 +48,7 @@ def _forwarded(owner: type, name: str) -> Any:
         inner = getattr(self._inner(name), name)
         call = inspect.signature(inner).bind_partial(*args, **options)
         # A method of another library takes rows first, and its result is left as it is.
-        others = Verb("rows", None, next(iter(call.signature.parameters), ""), 0)
+        others = Verb("rows", None, next(iter(call.signature.parameters), ""))
         declared: Verb = getattr(inner, "verb", others)
         X = self._encode(declared, call.arguments)
         return self._decoded(declared, inner(*call.args, **call.kwargs), X)
@@ -320,12 +320,10 @@ class TableModel(Estimator):
     def _open(self, X: Any) -> Opened:
         """The rows as the model is going to see them, and what prepares them."""
         if not isinstance(self.encoder, TableEncoder | None):
-            wrong = f"encoder={self.encoder!r} is not a TableEncoder, which scales by itself"
-            inside = "TableModel(make_pipeline(..., KernelPCA()))"
-            raise TypeError(f"{wrong}; other steps go before the model: {inside}.")
+            wrong = f"encoder={self.encoder!r} is not a TableEncoder; other steps go into the model"
+            raise TypeError(f"{wrong}: TableModel(make_pipeline(..., KernelPCA())).")
         how = Opening(self.encoder, None, self.missing, self._asked(), as_table=True)
-        named = isinstance(X, str | os.PathLike)
-        return how.of_file(X) if named else how.of_frame(take_apart(X))
+        return how.of_file(X) if isinstance(X, str | os.PathLike) else how.of_frame(take_apart(X))
 
     def _encode(self, declared: Verb, arguments: dict[str, Any]) -> Any:
         """Replace tables among the arguments by vectors; returns the table that was there."""

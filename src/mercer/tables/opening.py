@@ -17,7 +17,7 @@ from mercer.estimators import MissingKernelPCA
 from mercer.exceptions import DataError, argument
 from mercer.io import Choice, Table, open_table
 from mercer.io.delimited import CACHED
-from mercer.io.files import plain_name
+from mercer.io.files import check_columns, plain_name
 from mercer.io.look import LOOK, TEXT, Look, is_missing
 from mercer.model.model import remember
 from mercer.points.source import MemoryRows, Source, check_no_empty_row
@@ -142,7 +142,8 @@ class Opening:
         encoder, labels = clone(self.encoder or TableEncoder()), self.choice and self.choice.labels
         used = {name: x for name, x in frame.columns.items() if name not in (labels or ())}
         encoder.fit(replace(frame, columns=used))
-        if self.are_noisy and (dates := _dates(encoder)):
+        dates = {name: "index" for name, kind in encoder.columns_.items() if isinstance(kind, Date)}
+        if self.are_noisy and dates:
             encoder.set_params(kinds={**(encoder.kinds or {}), **dates})
             encoder.fit(replace(frame, columns=used))
         beside = {} if self.choice is None else _beside(encoder, frame, self.choice)
@@ -165,10 +166,9 @@ class Opening:
             few = f"{len(kept)} of {len(rows)} rows are left without those with missing values"
             raise DataError(f"{few}; fill them in: " + argument("missing", "auto") + ".")
         if way == "fill" and wanting.any():
-            first, out = place(int(wanting.argmax())), argument("missing", "auto")
-            rows_of = counted(int(wanting.sum()), "row")
-            empty = f"{rows_of} without any value, the first in {first}; remove such rows, or "
-            raise DataError(empty + "leave them out: " + out)
+            count, first = counted(int(wanting.sum()), "row"), place(int(wanting.argmax()))
+            empty = f"{count} without any value, the first in {first}; leave such rows out: "
+            raise DataError(empty + argument("missing", "auto"))
         note, filler = missing_values.note_of(rows, encoder, way, wanting), None
         incomplete, rows = MemoryRows(rows).fingerprint(), rows[kept]
         if np.isnan(rows).any() and not missing_values.takes_missing(self.model):
@@ -180,10 +180,6 @@ class Opening:
         return Opened(table, encoder, filler, note, which, incomplete=incomplete)
 
 
-def _dates(encoder: TableEncoder) -> dict[str, str]:
-    return {name: "index" for name, kind in encoder.columns_.items() if isinstance(kind, Date)}
-
-
 def _decide(encoder: TableEncoder, rows: Source, names: Sequence[str]) -> set[str]:
     """Fit the encoder to rows of numbers; returns the columns in which values are missing."""
     n, d = rows.shape
@@ -193,8 +189,7 @@ def _decide(encoder: TableEncoder, rows: Source, names: Sequence[str]) -> set[st
         index = np.unique(np.linspace(0, n - 1, min(n, LOOK_ROWS)).astype(np.intp))
         first, scale = rows[index], encoder.scale
         encoder.set_params(scale=encoder.scale_).fit(_named(first, names)).set_params(scale=scale)
-    missing = np.isnan(first).any(axis=0)
-    return {name for name, some in zip(names, missing, strict=True) if some}
+    return {name for name, some in zip(names, np.isnan(first).any(axis=0), strict=True) if some}
 
 
 def _names(table: Table) -> Sequence[str] | None:
@@ -210,10 +205,7 @@ def _names(table: Table) -> Sequence[str] | None:
 
 def _on_columns(encoder: TableEncoder, table: Table) -> list[str]:
     """Remarks on numbers that stay as they are."""
-    left_out = [
-        f"{name or 'the column without a name'}: left out: {why}"
-        for name, why in encoder.left_out_.items()
-    ]
+    left_out = [f"{name or 'column 1'}: left out: {why}" for name, why in encoder.left_out_.items()]
     raw = f"{counted(table.rows.shape[1], 'column')} of numbers, not scaled"
     why = ": they seem to have one unit" if encoder.scale == "auto" else ""
     return [*left_out, raw + why]
@@ -295,8 +287,7 @@ def read_for(model: "TableModel", look: Look, choice: Choice) -> Frame:
     # The columns of an array, named by their numbers, and the label.
     table = open_table(look, choice, allow_nan=True)
     if (names := _names(table)) is None:
-        name = look.path.name
-        raise DataError(f"'{name}' contains sparse rows, which are not a table of columns.")
+        raise DataError(f"'{look.path.name}' contains sparse rows, which are not a table.")
     frame = _named(table.rows[:], names)
     return replace(frame, columns={**frame.columns, **table.beside})
 
@@ -361,7 +352,7 @@ def _read(look: Look, choice: Choice, texts: Names = (), known: Names = ()) -> F
     extra = [*choice.labels, *choice.keep]
     unknown = [name for name in extra if name not in known]
     frame = read_table(look, texts=(*texts, *unknown, *choice.drop))
-    frame.check_names([*choice.columns, *choice.drop, *extra])
+    check_columns([*choice.columns, *choice.drop, *extra], [*frame.columns])
     names = [
         name
         for name in frame.columns
@@ -369,8 +360,7 @@ def _read(look: Look, choice: Choice, texts: Names = (), known: Names = ()) -> F
     ]
     if all(name in extra for name in names):
         raise DataError(f"no column of '{look.path.name}' is left; choose others.")
-    exact = {name: column for name, column in frame.exact.items() if name in names}
-    return replace(frame, columns={name: frame.columns[name] for name in names}, exact=exact)
+    return replace(frame, columns={name: frame.columns[name] for name in names})
 
 
 @dataclass(frozen=True)

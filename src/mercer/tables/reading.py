@@ -237,9 +237,8 @@ def _decoded(look: Look) -> str:
         raw = b"".join(islice(parts, 1 + most // PART))
     if len(raw) > most:
         what = f"'{path}' holds more than {most >> 20} MB of text, a quarter of the free memory; "
-        shell = "leave out columns of text by 'cut', and it is read in blocks."
-        remedy = Remedy("read its numbers in blocks by open_rows of mercer.io.", shell=shell)
-        raise DataError(what + remedy)
+        shell = "leave out texts by 'cut'."
+        raise DataError(what + Remedy("read its numbers by open_rows of mercer.io.", shell=shell))
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return raw.decode("utf-16")
     try:
@@ -317,8 +316,7 @@ def _refuse_typing_errors(path: Path, name: str, texts: list[str], lines: Sequen
     others = [i for i, text in enumerate(texts) if text in wrong]
     if 0 < len(others) <= TYPING_ERRORS * sum(not is_missing(text) for text in texts):
         wrong_one, instead = texts[others[0]][:40], files.other_use("the column", [name])
-        what = f", column {name!r}: {wrong_one!r} is not a number, as nearly all others are; "
-        what += "fix it, leave the field empty if the value is missing, "
+        what = f", column {name!r}: {wrong_one!r} is not a number, as most are; fix it, empty it, "
         category = ", or make it a category: " + as_kind(name, "category") + "."
         raise files.at_line(lines[others[0]], path, what + instead + category)
 

@@ -123,8 +123,7 @@ def check_answers(model: Estimator, size: int) -> None:
     """
     d = vars(model).get("n_features_in_")
     sparse = "_model_" in vars(model) and model_of(model).subspace.points.is_sparse
-    most = MAX_WIDTH if sparse else max(size, 10**6)
-    if type(d) is not int or not 1 <= d <= most:
+    if type(d) is not int or not 1 <= d <= (MAX_WIDTH if sparse else max(size, 10**6)):
         raise ModelFileError(f"n_features_in_ is {d!r:.80}")
     zeros = csr_array((3, d)) if sparse else np.zeros((3, d))
     for name, ask in _trials(model, zeros).items():

@@ -40,6 +40,8 @@ from mercer.io.model_file.container import Reader, parse_json
 from mercer.kernels import FunctionKernel
 from mercer.points.sparse import SparseRows
 
+#: Levels of objects in objects; how many Python itself bears differs from version to version.
+DEEPEST = 150
 _SCALARS = ("float64", "float32", "int64", "int32", "bool")
 #: Of smoothers that averaged as many of the nearest support points, with other weights.
 _CENTRED = (
@@ -163,10 +165,19 @@ class Decoder:
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
         self.arrays: dict[str, Array] = {}
+        self.depth = 0
         self.remark = ""
 
     def decode(self, value: Any) -> Any:
         """The object that the JSON stands for."""
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise self.reader.error("its objects are nested too deeply")
+        decoded = self._decode(value)
+        self.depth -= 1
+        return decoded
+
+    def _decode(self, value: Any) -> Any:
         match value:
             case None | bool() | int() | float() | str():
                 return value

@@ -35,10 +35,6 @@ _SIGNS = (
     *((bytes([0x80, protocol]), _PICKLE) for protocol in (2, 3, 4, 5)),
     (b"\x93NUMPY", "a NumPy array; open it with numpy.load"),
     (b"PK\x03\x04", "a zip archive (.npz, skops, PyTorch); open it with what wrote it"),
-    (b"\x89HDF\r\n", "an HDF5 file; open it with what wrote it"),
-    (b"\x1f\x8b", "a gzip archive; unpack it first"),
-    (b"\x89PNG", "a picture"),
-    (b"PAR1", "a Parquet table; fit a model to it first"),
 )
 
 
@@ -175,7 +171,7 @@ class Reader:
         if start[8:] != _START:
             cut = f"it is empty or cut off after {self.size} bytes; copy it again"
             raise self.error(cut if _START.startswith(start[8:]) else looks_like(start))
-        if length > min(MAX_HEADER, self.size - 8):
+        if not len(_START) + 64 <= length <= min(MAX_HEADER, self.size - 8):
             raise self.error(f"its header has {length} of {self.size} bytes; copy the file again")
         rest = self._file.read(length + 8 - len(start))
         if hashlib.sha256(start + _ZEROS + rest[64:]).hexdigest().encode() != rest[:64]:
@@ -185,10 +181,10 @@ class Reader:
 
     def _check_header(self, header: bytes) -> tuple[dict[str, str], dict[str, Tensor]]:
         entries = parse_json(header.decode("ascii", errors="replace"), self.error)
-        texts = entries.pop("__metadata__", None) if isinstance(entries, dict) else None
-        if not isinstance(texts, dict) or not all(isinstance(t, str) for t in texts.values()):
-            raise self.error("its header has no texts")
-        texts.pop("digest", None)
+        texts = entries.pop("__metadata__")  # as it begins
+        if not all(isinstance(text, str) for text in texts.values()):
+            raise self.error("its header has more than texts")
+        del texts["digest"]
         sums = parse_json(texts.pop("sha256", "null"), self.error)
         if not isinstance(sums, dict) or set(sums) != set(entries):
             raise self.error("its tensors and its checksums disagree")

@@ -298,8 +298,7 @@ class _Nodes:
         weight = weight / g.sum(weight)
         # With the mean taken off, the weighted sum does not lose what distinguishes the points.
         origin: Array = subspace.support.mean(axis=0)
-        points = g.xp.take(subspace.support - origin, index)
-        weighted = points * g.with_axis("Unsqueeze", weight, 2)
+        weighted = g.xp.take(subspace.support - origin, index) * g.with_axis("Unsqueeze", weight, 2)
         return g.with_axis("ReduceSum", weighted, 1, keepdims=0) + origin[None]
 
 
