@@ -160,15 +160,19 @@ class NumericalWarning(MercerWarning):
 def warn(message: str, category: type[Warning] = MercerWarning) -> None:
     """Warn at the line of the person who called, however deep the cause lies.
 
-    scikit-learn and joblib lie between: their wrappers of ``fit``, pipelines, searches.
+    scikit-learn and joblib lie between: their wrappers of ``fit``, pipelines, searches; so does
+    the standard library where a context manager is a decorator.
     Inside :func:`strict` a result that is not what it claims to be is an error instead.
     """
     if _strict.get() and issubclass(category, NumericalWarning | ConvergenceWarning):
         raise ConvergenceError(message)
     frame, level = sys._getframe(), 1
-    while frame.f_back is not None and _package(frame) in ("mercer", "sklearn", "joblib"):
+    while frame.f_back is not None and _package(frame) in _BETWEEN:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+_BETWEEN = ("mercer", "sklearn", "joblib", "contextlib")
 
 
 def _package(frame: FrameType) -> str:
