@@ -157,7 +157,7 @@ class _Around(_Composite):
         """The one."""
         return (self.kernel,)
 
-    def _combine(self, value: Array, out: Array | None = None) -> Array:  # type: ignore[override]
+    def _combine(self, value: Array, out: Array | None = None) -> Array:
         return np.asarray(np.multiply(value, self.factor, out=out, casting="same_kind"))
 
     def _factors(self, values: Callable[[Kernel], Array]) -> tuple[float]:  # noqa: ARG002
