@@ -243,9 +243,7 @@ class RepresentingVectorsDisplay(base.Display):
             display.units = units_of(estimator, [0, 1])
         else:  # in the plane of two components, since the variables cannot be seen themselves
             if subspace.n_components < 2:
-                raise DataError(
-                    "a plane needs 2 components, and the model has 1; fit it with more."
-                )
+                raise DataError("a plane needs 2 components, and the model has 1; fit more.")
             scores = subspace.leading(2).scores
             display.places, display.rows = scores(vectors), None if rows is None else scores(rows)
             display.names = ("component 0", "component 1")
