@@ -314,4 +314,4 @@ def _halves(both: Sequence[tuple[Any, Any]], sides: Sequence[int]) -> Any:
 
 
 def _single(block: Array, function: Callable[[Array], Array]) -> Array:
-    return _alone(function, np.ascontiguousarray(block))
+    return np.asarray(_alone(function, np.ascontiguousarray(block)))
