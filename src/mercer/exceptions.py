@@ -158,16 +158,19 @@ class NumericalWarning(MercerWarning):
     """A result and the kernel's definition differ by more than the result claims."""
 
 
+#: What lies between a caller and a cause: wrappers of ``fit``, pipelines, searches, decorators.
+BETWEEN = ("mercer", "sklearn", "joblib", "contextlib")
+
+
 def warn(message: str, category: type[Warning] = MercerWarning) -> None:
     """Warn at the line of the person who called, however deep the cause lies.
 
-    scikit-learn and joblib lie between: their wrappers of ``fit``, pipelines, searches.
     Inside :func:`strict` a result that is not what it claims to be is an error instead.
     """
     if _strict.get() and issubclass(category, NumericalWarning | ConvergenceWarning):
         raise ConvergenceError(message)
     frame, level = sys._getframe(), 1
-    while frame.f_back is not None and _package(frame) in ("mercer", "sklearn", "joblib"):
+    while frame.f_back is not None and _package(frame) in BETWEEN:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
 

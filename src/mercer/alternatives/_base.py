@@ -135,18 +135,15 @@ def centred(samples: Array, method: str, noun: str = "rows") -> tuple[Array, Arr
     """
     mean = samples.mean(axis=0)
     around = samples - mean
-    largest = float(np.abs(around).max())
-    if largest == 0:
-        raise DataError(f"all {noun} are equal; {method} needs {noun} that differ.")
+    largest = largest_entry(around, f"all {noun} are equal; {method} needs {noun} that differ.")
     return mean, around / largest, largest
 
 
-def largest_entry(samples: Array, noun: str = "samples") -> float:
+def largest_entry(samples: Array, wrong: str = "") -> float:
     """The largest magnitude, for a unit; an error if all entries are zero."""
-    largest = float(np.abs(samples).max())
-    if largest == 0:
-        raise DataError(f"all entries are zero; give {noun} with something in them.")
-    return largest
+    if not samples.any():
+        raise DataError(wrong or "all entries are zero; give rows with something in them.")
+    return float(np.abs(samples).max())
 
 
 def settle(

@@ -286,8 +286,12 @@ class UncorrelatedMultilinearPCA(TensorAlternative):
 
     def _learn(self, tensors: Array, dtype: np.dtype) -> None:
         mean, unit, scale = centred(tensors, "uncorrelated multilinear PCA", "samples")
+        room = int(min(*tensors.shape[1:], len(tensors) - 1))
+        count = room if self.n_components is None else self.n_components
+        if count > room:
+            warn(f"there is room for {room} components, not {count}: {room} are kept.", RankWarning)
         self.n_iter_ = 0
-        vectors, Y = self._extract(unit, self._count(tensors))
+        vectors, Y = self._extract(unit, min(count, room))
         self.mean_ = mean.astype(dtype)
         self.projections_ = [V.astype(dtype) for V in vectors]
         self.explained_variance_ = ((scale * Y.std(axis=0)) ** 2).astype(dtype)
@@ -301,20 +305,12 @@ class UncorrelatedMultilinearPCA(TensorAlternative):
     def _n_features_out(self) -> int:
         return int(self.projections_[0].shape[1])
 
-    def _count(self, tensors: Array) -> int:
-        room = int(min(*tensors.shape[1:], len(tensors) - 1))
-        count = room if self.n_components is None else self.n_components
-        if count > room:
-            warn(f"there is room for {room} components, not {count}: {room} are kept.", RankWarning)
-        return min(count, room)
-
     def _extract(self, X: Array, q: int) -> tuple[list[Array], Array]:
         """Vectors of each mode as columns, and the scores, (n, q)."""
         components: list[list[Array]] = []
         scores = np.empty((len(X), 0))
         smallest = 1e-12 * float((X**2).sum())
-        for p in range(q):
-            progress.announce("uncorrelated multilinear PCA", p, q)
+        for p in progress.announced("uncorrelated multilinear PCA", range(q)):
             vectors = self._component(X, scores)
             y = project(X, vectors).ravel()
             if y @ y <= smallest and components:

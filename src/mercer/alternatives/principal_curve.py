@@ -240,8 +240,7 @@ class PrincipalCurve(base.ReversibleAlternative):
         """The chosen level, and all levels."""
         line = _first_line(X, closed=self.closed)
         levels: list[_Level] = []
-        for df in self._schedule(len(X)):
-            progress.announce("principal curve", len(levels))
+        for df in progress.announced("principal curve", self._schedule(len(X))):
             line, t, error, rounds, settled = base.settle(X, line, partial(_smooth, X, df), self)
             extent = float(np.subtract(*np.quantile(t, [0.9, 0.1])))
             noise = _dimensions(X - line.at(t))

@@ -219,21 +219,24 @@ def _first_mesh(X: Array, side: int) -> Mesh:
     low, high = Z.min(axis=0), Z.max(axis=0)
     # A plate without any width has no triangles.
     room = np.maximum(high - low, 1e-3 * (high - low).max())
-    steps = np.linspace(0, 1, side)
-    U, V = np.meshgrid(low[0] + room[0] * steps, low[1] + room[1] * steps, indexing="ij")
-    return Mesh(U[..., None] * Vt[0] + V[..., None] * Vt[1])
+    grid = np.moveaxis(np.indices((side, side)), 0, -1) / (side - 1)
+    return Mesh((low + room * grid) @ Vt)
 
 
 def _bending(side: int) -> Array:
     """The integral of squared second derivatives over the unit square, as a matrix."""
-    one, first, second = (np.diff(np.eye(side), order, axis=0) for order in (0, 1, 2))
-    terms = [(np.kron(second, one), 1.0), (np.kron(one, second), 1.0), (np.kron(first, first), 2.0)]
+    one, first, second = (_squared_differences(side, order) for order in (0, 1, 2))
+    both = np.kron(second, one) + np.kron(one, second) + 2 * np.kron(first, first)
     # A step is 1/(side - 1), to the fourth power in a squared derivative, squared in an area.
-    return np.asarray(sum(w * D.T @ D for D, w in terms) * (side - 1) ** 2)
+    return np.asarray(both * (side - 1) ** 2)
 
 
 def _stretching(side: int) -> Array:
     """The integral of squared first derivatives over the unit square, as a matrix."""
-    one, first = np.eye(side), np.diff(np.eye(side), axis=0)
-    terms = [np.kron(first, one), np.kron(one, first)]
-    return np.asarray(sum(D.T @ D for D in terms))
+    one, first = (_squared_differences(side, order) for order in (0, 1))
+    return np.asarray(np.kron(first, one) + np.kron(one, first))
+
+
+def _squared_differences(side: int, order: int) -> Array:
+    D = np.diff(np.eye(side), order, axis=0)
+    return np.asarray(D.T @ D)

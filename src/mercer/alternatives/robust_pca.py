@@ -200,7 +200,7 @@ class RobustPCA(base.ReversibleAlternative):
         check_no_empty_row(rows.T, "column {}".format)
         universal = 1 / np.sqrt(observed.mean() * max(rows.shape))
         self.penalty_ = float(universal if self.penalty is None else self.penalty)
-        scale = base.largest_entry(rows[observed], "rows")  # squares of 1e300 would overflow
+        scale = base.largest_entry(rows[observed])  # squares of 1e300 would overflow
         parts = principal_component_pursuit(
             rows / scale,
             self.penalty_,

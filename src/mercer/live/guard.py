@@ -45,7 +45,6 @@ class Guard:
     app: ASGIApp
     port: int
     token: str
-    largest: int  #: most bytes of a body
     #: Bound to more than loopback: any address of this machine may be its host, but no name.
     wide: bool = False
 
@@ -61,21 +60,18 @@ class Guard:
 
     def refusal(self, request: HTTPConnection) -> tuple[int, str] | None:
         """Status and reason, if a request must not pass, as its first lines say."""
-        said, is_socket = request.headers.getlist, request.scope["type"] == "websocket"
+        said = request.headers.getlist
         if len(hosts := said("host")) != 1 or not self._is_host(hosts[0]):
             return 400, "this server has another name; open the address that it printed."
         strange = {*said("origin")} - {f"http://{hosts[0]}"}
         if strange or {*said("sec-fetch-site")} - {"same-origin", "none"}:
             return 403, "only the server's own page may ask."
-        if is_socket and not said("origin"):
+        if request.scope["type"] == "websocket" and not said("origin"):
             return 403, "a WebSocket must say where it comes from."
         if not compare_digest(request.query_params.get("token", "").encode(), self.token.encode()):
             return 403, "the token is wrong or missing; open the address that was printed."
-        # A body that is announced as too large, or where none belongs.
-        largest = 0 if is_socket or request.scope["method"] != "POST" else self.largest
-        if any(not length.isdigit() or int(length) > largest for length in said("content-length")):
-            return 413, _too_large(self.largest)
-        if not largest and said("transfer-encoding"):
+        is_upload = (request.scope.get("method"), request.scope["path"]) == ("POST", "/data")
+        if not is_upload and ({*said("content-length")} - {"0"} or said("transfer-encoding")):
             return 413, "this request takes no body."
         return None
 
@@ -89,22 +85,23 @@ class Guard:
 
 async def save_body(request: Request, file: BinaryIO, largest: int) -> None:
     """Write a body to a file; it ends where it becomes too large, or comes too slowly."""
+    close = {"connection": "close"}  # so that nobody waits for the rest of it
+    text = f"the body is too large; at most {largest >> 20} MB are taken."
+    too_large = HTTPException(413, text, close)
+    if int(request.headers.get("content-length", 0)) > largest:
+        raise too_large
     began, seen = asyncio.get_running_loop().time(), 0
     try:
         async with asyncio.timeout(PATIENCE) as waiting:
             async for part in request.stream():
                 seen += len(part)
                 if seen > largest:
-                    raise HTTPException(413, _too_large(largest), {"connection": "close"})
+                    raise too_large
                 waiting.reschedule(began + PATIENCE + seen / SLOWEST)
                 file.write(part)
     except TimeoutError:
         text = f"the file arrived too slowly, {seen:,} bytes so far; load it again."
-        raise HTTPException(408, text, {"connection": "close"}) from None
-
-
-def _too_large(largest: int) -> str:
-    return f"the body is too large; at most {largest >> 20} MB are taken."
+        raise HTTPException(408, text, close) from None
 
 
 class Timed(H11Protocol):

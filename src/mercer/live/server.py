@@ -236,7 +236,7 @@ def open_server(
         store = Store(folder)
         start = None if path is None else store.add(path.name, path.resolve()).id
         studio = Studio(store, token, largest, start)
-        server = uvicorn.Server(_config(Guard(studio.app(), port, token, largest, wide)))
+        server = uvicorn.Server(_config(Guard(studio.app(), port, token, wide)))
         shown = f"[{host}]" if ":" in host else host
         try:
             yield Served(server, listening, studio, f"http://{shown}:{port}/?token={token}")

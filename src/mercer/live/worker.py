@@ -29,7 +29,7 @@ from mercer._base.types import Estimator
 from mercer.estimators import MissingKernelPCA, load
 from mercer.exceptions import DataError, MercerError, MercerWarning, said
 from mercer.io import Choice, Table, atomic_file, image_shape
-from mercer.io.files import decoding, names_text
+from mercer.io.files import decoding
 from mercer.live.model import MOST_CLASSES, LiveModel, describe
 from mercer.live.page import pack
 from mercer.live.protocol import MOST_NUMBERS, Wanted
@@ -93,8 +93,8 @@ def unpack_images(path: Path, folder: Path) -> Path:
 
 #: What columns are called that are not numbers.
 KINDS: dict[type, str] = {Category: "category", Date: "date"}
-#: Most columns that are listed.
-MOST_LISTED = 200
+#: Most columns that are listed, and lines on columns above the map.
+MOST_LISTED, MOST_NOTES = 200, 8
 
 
 def plan_of(table: Table, encoder: TableEncoder | None, model: Estimator) -> dict[str, Any]:
@@ -189,22 +189,10 @@ def fit(opened: Opened, request: Wanted, title: str | None = None) -> tuple[Any,
     look: dict[str, Any] = {"names": rows.columns, "title": title, "encoder": encoder}
     with nameless_rows():
         live = describe(model, X, table.label, image_shape(rows.columns), **look)
-    notes = [said(note, "page") for note in (*opened.on_columns, opened.note) if note]
-    if encoder is not None:
-        notes.append(_words(encoder, next(iter(table.beside), None)))
-    live.facts["notes"] += notes
+    coloured = [f"Coloured by {label!r}." for label in list(table.beside)[:1]]
+    notes = [*opened.describe(most=MOST_NOTES)[:MOST_NOTES], opened.note, *coloured]
+    live.facts["notes"] += dict.fromkeys(said(note, "page") for note in notes if note)
     return opened.whole(model), live
-
-
-def _words(encoder: TableEncoder, label: str | None) -> str:
-    """Which columns the model is made of, and which not."""
-    left = encoder.left_out_
-    words = [f"Learnt from {names_text([n for n in encoder.columns_ if n not in left])}."]
-    if label is not None:
-        outside = "" if label in encoder.columns_ else ", which is not learnt from"
-        words.append(f"Coloured by {label!r}{outside}.")
-    words += [f"Left out: {name!r}, {why}." for name, why in list(left.items())[:5]]
-    return " ".join(words)
 
 
 def payload(live: LiveModel) -> bytes:
@@ -237,20 +225,19 @@ class Pool:
         What it returns is why there is no result, if there is none: a problem, or that the fit
         waits for a yes.
         """
-        words: Words
         async with self._places:
             worker = self._free.pop() if self._free else _Worker()
             self.running += 1
             try:
                 worker.pipe.send(job)
-                while "stage" in (words := await asyncio.to_thread(worker.pipe.recv)):
+                while True:
+                    words: Words = await asyncio.to_thread(worker.pipe.recv)
+                    if "stage" not in words:
+                        self._free.append(worker)
+                        return words
                     await say(words)
-                self._free.append(worker)
-                return words
             except (EOFError, OSError):
-                return {
-                    "problem": "the process ended, perhaps for lack of memory; take fewer rows."
-                }
+                return {"problem": "the process ended, perhaps out of memory; take fewer rows."}
             finally:
                 self.running -= 1
                 if worker not in self._free:
