@@ -171,10 +171,10 @@ class Gaussian(RadialKernel):
 
     def resolve(self, X: Array, weight: Array | None = None) -> Self:
         self.check()
-        widths = (self.gamma, self.sigma, self.width)
-        if any(width is not None and not isinstance(width, str) for width in widths):
+        rule = "median" if self.gamma is None else self.gamma
+        if self.sigma is not None or self.width is not None or not isinstance(rule, str):
             return self
-        length = resolve_length(self.gamma or "median", X, weight)
+        length = resolve_length(rule, X, weight)
         gamma = 1 / length / length if length < 1e150 else 0.0
         # A gamma beyond the range of floats (data of size 1e±300) is kept as a length instead.
         usable = np.finfo(float).tiny < gamma < np.inf
