@@ -95,16 +95,13 @@ class KernelPCA(decomposition.KernelPCA, Estimator):  # type: ignore[misc]
         """Find the components of X, (n, d) dense or sparse; (n, n) for a precomputed kernel."""
         self._validate_params()
         if self.fit_inverse_transform and self.kernel == "precomputed":
-            raise KernelError(
-                "Cannot fit_inverse_transform with a precomputed kernel; give the rows themselves."
-            )
+            raise KernelError("Cannot fit_inverse_transform with a precomputed kernel; give rows.")
         X = validate_data(self, X, accept_sparse="csr", copy=self.copy_X)
-        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            raise KernelError(
-                f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} "
-                "matrix; give k(train, train) to fit and k(new, train) to transform."
-            )
-        self.gamma_ = 1 / X.shape[1] if self.gamma is None else self.gamma
+        n, d = X.shape
+        if self.kernel == "precomputed" and n != d:
+            square = f"must be a square matrix. Input is a {n}x{d} matrix"
+            raise KernelError(f"Precomputed matrix {square}; give k(train, train).")
+        self.gamma_ = 1 / d if self.gamma is None else self.gamma
         rows = full_precision(X)
         with self._threads():
             operator, kernel_means = self._gram(rows)
@@ -191,12 +188,10 @@ class KernelPCA(decomposition.KernelPCA, Estimator):  # type: ignore[misc]
         return Basis(kernel, support).matmat(rows, W)
 
     def _solve(self, operator: GramOperator, dtype: np.dtype) -> None:
-        k = self._count(operator.n)
-        rng = make_rng(self.random_state)
+        k, rng = self._count(operator.n), make_rng(self.random_state)
         spectrum = self._solver(operator.n).solve(operator, k, rng)
         values = spectrum.values
-        floor = rank_floor(operator, float(values[0]))
-        smallest = float(values.min())
+        floor, smallest = rank_floor(operator, float(values[0])), float(values.min())
         indefinite = callable(self.kernel) or self.kernel in ("precomputed", "sigmoid")
         if self.eigen_solver == "randomized" and indefinite:
             # scikit-learn takes the largest moduli there, and so must notice negative ones.
@@ -205,9 +200,8 @@ class KernelPCA(decomposition.KernelPCA, Estimator):  # type: ignore[misc]
         _refuse_negative(smallest, float(values[0]), floor, values.dtype)
         values = np.where(values <= floor, 0, values)
         if not spectrum.converged:
-            error = f"with an estimated relative error of {spectrum.errors.max():.2g}"
-            remedy = "raise max_iter, or use eigen_solver='dense'."
-            warn(f"{self.eigen_solver} stopped {error}; {remedy}", ConvergenceWarning)
+            at = f"{self.eigen_solver} stopped at a relative error of {spectrum.errors.max():.2g}"
+            warn(f"{at}; raise max_iter, or use eigen_solver='dense'.", ConvergenceWarning)
         vectors = spectrum.vectors * fix_signs(spectrum.vectors)
         if self.remove_zero_eig or self.n_components is None:
             values, vectors = values[values > 0], vectors[:, values > 0]
@@ -218,20 +212,13 @@ class KernelPCA(decomposition.KernelPCA, Estimator):  # type: ignore[misc]
 
     def _fit_ridge(self, rows: RowsLike) -> None:
         if as_points(rows).is_sparse:
-            raise NotImplementedError(
-                "Inverse transform not implemented for sparse matrices; give X.toarray()."
-            )
-        scores = self.eigenvectors_ * np.sqrt(self.eigenvalues_)
-        kernel = self._own_kernel()
-        K = self._foreign_kernel(scores) if kernel is None else Basis(kernel, scores).gram()
-        K.flat[:: len(K) + 1] += self.alpha
+            text = "Inverse transform not implemented for sparse matrices; give X.toarray()."
+            raise NotImplementedError(text)
         try:
-            self.dual_coef_ = linalg.solve(K, rows, assume_a="pos", overwrite_a=True)
+            self._fit_inverse_transform(self.eigenvectors_ * np.sqrt(self.eigenvalues_), rows)
         except linalg.LinAlgError as error:
-            raise KernelError(
-                f"the ridge system with alpha={self.alpha} is singular ({error}); raise alpha."
-            ) from error
-        self.X_transformed_fit_ = scores
+            text = f"the ridge system with alpha={self.alpha} is singular; raise alpha."
+            raise KernelError(text) from error
 
     def _count(self, n: int) -> int:
         return n if self.n_components is None else min(n, self.n_components)
@@ -247,9 +234,7 @@ class KernelPCA(decomposition.KernelPCA, Estimator):  # type: ignore[misc]
     def _threads(self) -> AbstractContextManager[Any]:
         if self.n_jobs is None:
             return nullcontext()
-        jobs = effective_n_jobs(self.n_jobs)
-        limited: AbstractContextManager[Any] = threadpool_limits(limits=jobs, user_api="blas")
-        return limited
+        return threadpool_limits(limits=effective_n_jobs(self.n_jobs), user_api="blas")  # type: ignore[no-any-return]
 
 
 def _centred(K: Array) -> tuple[GramOperator, Array]:
@@ -270,6 +255,5 @@ def _refuse_negative(smallest: float, largest: float, floor: float, dtype: np.dt
     if smallest < -limit * max(largest, 0.0) - floor:
         raise KernelError(
             f"There are significant negative eigenvalues ({-smallest / max(largest, floor):g} of "
-            "the maximum positive): the kernel is not positive definite. Ask for fewer "
-            "components, or use another kernel."
+            "the maximum positive). Ask for fewer components, or use another kernel."
         )

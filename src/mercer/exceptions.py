@@ -3,6 +3,8 @@
 Errors subclass ``ValueError`` so that code written for scikit-learn catches them unchanged.
 """
 
+import csv
+import io
 import sys
 import warnings
 from collections.abc import Iterator
@@ -68,10 +70,9 @@ def said(message: BaseException | str, place: str) -> str:
     return str(getattr(text, "elsewhere", {}).get(place, message))
 
 
-#: Arguments that are options of the command line, where these have another name.
-_OPTIONS = {"n_components": "components", "image_shape": "image-shape"}
-_OPTIONS |= {name: name for name in ("array", "columns", "components", "drop", "label", "scale")}
-_OPTIONS |= {name: name for name in ("gamma", "missing", "sigma", "width")}
+#: Arguments that are options of the command line.
+_OPTIONS = {"array", "columns", "components", "drop", "gamma", "image_shape", "label", "missing"}
+_OPTIONS |= {"n_components", "scale", "sigma", "width"}
 
 
 def argument(name: str, value: object) -> Remedy:
@@ -79,15 +80,15 @@ def argument(name: str, value: object) -> Remedy:
     python = f"{name}={value!r}" if isinstance(value, str | list | tuple) else f"{name}={value}"
     if name not in _OPTIONS:
         return Remedy(python)
-    import csv
-    import io
-    import shlex
+    import shlex  # which scikit-learn does not load
 
-    line = io.StringIO()  # as the command line reads lists
-    csv.writer(line, lineterminator="").writerow(value if isinstance(value, list) else [value])
-    shape = "x".join(map(str, value)) if isinstance(value, tuple) else str(value)
-    typed = line.getvalue() if isinstance(value, list) else shape
-    return Remedy(python, shell=f"--{_OPTIONS[name]} {shlex.quote(typed)}")
+    typed = "x".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    if isinstance(value, list):  # as the command line reads lists
+        line = io.StringIO()
+        csv.writer(line, lineterminator="").writerow(value)
+        typed = line.getvalue()
+    option = name.removeprefix("n_").replace("_", "-")
+    return Remedy(python, shell=f"--{option} {shlex.quote(typed)}")
 
 
 class MercerError(ValueError):
@@ -157,16 +158,19 @@ class NumericalWarning(MercerWarning):
     """A result and the kernel's definition differ by more than the result claims."""
 
 
+#: What lies between a caller and a cause: wrappers of ``fit``, pipelines, searches, decorators.
+BETWEEN = ("mercer", "sklearn", "joblib", "contextlib")
+
+
 def warn(message: str, category: type[Warning] = MercerWarning) -> None:
     """Warn at the line of the person who called, however deep the cause lies.
 
-    scikit-learn and joblib lie between: their wrappers of ``fit``, pipelines, searches.
     Inside :func:`strict` a result that is not what it claims to be is an error instead.
     """
     if _strict.get() and issubclass(category, NumericalWarning | ConvergenceWarning):
         raise ConvergenceError(message)
     frame, level = sys._getframe(), 1
-    while frame.f_back is not None and _package(frame) in ("mercer", "sklearn", "joblib"):
+    while frame.f_back is not None and _package(frame) in BETWEEN:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
 

@@ -288,7 +288,9 @@ def test_an_archive_with_labels(mercer, tmp_path):
     mercer("fit", archive, "--array", "rows", "--label", "kind", "-o", model, "-q")
     done = mercer("transform", model, archive, "--array", "rows", "--label", "kind")
     assert done.out.splitlines()[1].endswith(",a")
-    mercer.fails("fit", archive, "-o", model, "--force", status=3, words=["rows, kind", "--array"])
+    mercer.fails(
+        "fit", archive, "-o", model, "--force", status=3, words=["'rows', 'kind'", "--array"]
+    )
     mercer.fails("fit", archive, "--array", "rows", "--label", "sort", "-o", model, "--force",
                  status=3, words=["'sort'", "kind"])  # fmt: skip
 

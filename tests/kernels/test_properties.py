@@ -95,6 +95,12 @@ def test_another_length_is_another_unit(kernel, rng):
         assert getattr(wide, name) == getattr(kernel, name)
 
 
+@pytest.mark.parametrize("number", [np.float32(0.5), np.float64(0.5), np.int64(2)], ids=repr)
+def test_a_width_may_be_a_number_of_numpys(number, rng):
+    resolved = Gaussian(gamma=number).resolve(rng.standard_normal((9, 3)))
+    assert resolved.length == pytest.approx(float(number) ** -0.5)
+
+
 def test_a_width_by_another_name_needs_its_own_method():
     class Narrow(Cauchy):
         def __init__(self, breadth=1.0):

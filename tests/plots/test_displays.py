@@ -47,7 +47,7 @@ def test_contours_into_given_axes(X):
 def test_contours_need_two_variables(rng):
     X = rng.standard_normal((50, 3))
     with pytest.raises(DataError, match="two variables"):
-        NoveltyDisplay.from_estimator(KernelNovelty(3).fit(X), X)
+        NoveltyDisplay.from_estimator(KernelNovelty(3, random_state=0).fit(X), X)
 
 
 def test_bars_are_the_largest_on_top(rng):

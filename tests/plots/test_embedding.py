@@ -88,7 +88,7 @@ def test_many_classes_differ_in_colour_or_shape(digits, digits_model):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"y": [1, 2]}, r"y has shape \(2,\), and there are 300 rows"),
+        ({"y": [1, 2]}, r"y has shape \(2,\) for 300 rows; give one label"),
         ({"components": [0]}, "at least 2"),
         ({"components": [0, 0]}, "each once"),
         ({"components": [0, 40]}, "count from 0 to 31"),

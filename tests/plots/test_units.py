@@ -64,14 +64,16 @@ def test_axes_have_the_values_of_the_table(table, name):
 
 def test_dates_stand_beside_the_axis_as_dates(table):
     two = table[["mass", "since"]]
-    drawn = NoveltyDisplay.from_estimator(TableModel(KernelNovelty(5)).fit(two), two, grid=20)
+    drawn = NoveltyDisplay.from_estimator(
+        TableModel(KernelNovelty(5, random_state=0)).fit(two), two, grid=20
+    )
     texts = labels_of(drawn.ax_.yaxis)
     assert all(text[:2] == "20" and text.endswith("-01") for text in texts)
 
 
 def test_a_model_of_plain_numbers_keeps_its_axes(table):
     X = np.random.default_rng(0).standard_normal((60, 2))
-    drawn = NoveltyDisplay.from_estimator(KernelNovelty(5).fit(X), X, grid=20)
+    drawn = NoveltyDisplay.from_estimator(KernelNovelty(5, random_state=0).fit(X), X, grid=20)
     assert drawn.units == (None, None)
 
 

@@ -79,7 +79,7 @@ def test_imputation_at_its_bound_or_on_a_failing_solver(model, X):
 def test_filling_in_says_when_its_rounds_are_over(X):
     rows = X.copy()
     rows[::3, 1] = np.nan
-    with pytest.warns(ConvergenceWarning, match=r"in the last of 1 rounds \(0.02 is asked for\)"):
+    with pytest.warns(ConvergenceWarning, match=r"after 1 rounds \(tol=0.02\)"):
         MissingKernelPCA(KernelPCA(5), random_state=0, max_iter=1).fit(rows)
 
     def learn(filled):

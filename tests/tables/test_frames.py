@@ -70,5 +70,5 @@ def test_masked_arrays_are_refused():
     """Their masks were lost: what was hidden counted as any other value."""
     hidden = np.ma.masked_array([[1.0, 2.0], [1e9, 4.0]], mask=[[0, 0], [1, 0]])
     for table in (hidden, {"a": hidden[:, 0], "b": [1.0, 2.0]}):
-        with pytest.raises(DataError, match="masked arrays are not accepted"):
+        with pytest.raises(DataError, match="masked arrays"):
             take_apart(table)

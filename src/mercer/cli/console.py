@@ -14,7 +14,7 @@ from rich import progress as bars
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from mercer._base.machine import peak_bytes, size_text
 from mercer._base.numbers import counted, plain_value, shortened
@@ -59,11 +59,10 @@ def as_json(value: Any) -> bool:
 
 def summary(title: str, lines: Mapping[str, str]) -> None:
     """A small table of names and values on standard output."""
-    table = Table(show_header=False, box=SIMPLE_HEAD)
-    table.add_column(style="bold")
-    table.add_column(overflow="fold")
-    for name, value in lines.items():
-        table.add_row(name, value)
+    columns = Column(style="bold"), Column(overflow="fold")
+    table = Table(*columns, show_header=False, box=SIMPLE_HEAD)
+    for line in lines.items():
+        table.add_row(*line)
     terminal = Terminal(highlight=False)
     terminal.print(f"[bold]{escape(title)}[/bold]", soft_wrap=True)
     terminal.print(table)
@@ -76,14 +75,7 @@ def progress() -> Iterator[None]:
     if asked_for("quiet") or not terminal.is_terminal:
         yield
         return
-    columns = (
-        bars.TextColumn("[progress.description]{task.description}"),
-        bars.BarColumn(),
-        bars.MofNCompleteColumn(),
-        bars.TimeElapsedColumn(),
-        bars.TimeRemainingColumn(),
-    )
-    with bars.Progress(*columns, console=terminal, transient=True) as shown:
+    with bars.Progress(console=terminal, transient=True) as shown:
         tasks: dict[str, Any] = {}
 
         def show(stage: str, done: int, total: int) -> None:
@@ -116,8 +108,9 @@ def report_fit(
         return
     facts = _facts_of_fit(model, rows, target, started, encoder) | dict(more or {})
     if not as_json(facts):
-        size = size_of(*rows.shape, encoder)
-        summary(f"{facts['model']} → {target}", _lines_of_fit(facts, size) | lines)
+        report = {"data": f"{size_of(*rows.shape, encoder)} ({facts['dtype']})"}
+        report |= _lines_of_fit(facts) | dict(model_of(model).report._table().rows)
+        summary(f"{facts['model']} → {target}", report | _last_lines(facts) | lines)
 
 
 _OF_THE_REPORT = ("solver", "reason", "estimated_error", "unexplained", "converged")
@@ -164,28 +157,21 @@ def _facts_of_fit(
     return facts
 
 
-def _lines_of_fit(facts: dict[str, Any], size: str) -> dict[str, str]:
-    """The facts of a fit as lines of a table."""
+def _lines_of_fit(facts: dict[str, Any]) -> dict[str, str]:
+    """What was chosen, as lines of a table."""
     chosen = "" if facts["kernel"] == facts["kernel_asked"] else _why_width(facts["kernel_asked"])
-    count = (
-        f"{facts['components']:,} ({facts['components_asked']}), which explain "
-        f"{facts['share_of_variance']:.1%} of the true variance"
-    )
-    limit = facts.get("limit_reached")
-    lines = {
-        "data": f"{size} ({facts['dtype']})",
+    share = f"which explain {facts['share_of_variance']:.1%} of the true variance"
+    limit = f"; {facts['limit_reached']}" if "limit_reached" in facts else ""
+    return {
         "kernel": f"{shortened(facts['kernel'])}{chosen}",
-        "components": f"{count}; {limit}" if limit else count,
+        "components": f"{facts['components']:,} ({facts['components_asked']}), {share}{limit}",
         "support": f"{facts['support_points']:,} points",
-        "solver": f"{facts['solver']} ({facts['reason']})",
-        "error": f"{facts['estimated_error']:.1e} (estimated, relative to the eigenvalues)",
     }
-    if facts["unexplained"] > 1e-9:
-        lines["unseen"] = f"{facts['unexplained']:.2%} of the variance lies outside the span"
-    if facts["advice"]:
-        lines["advice"] = facts["advice"]
-    if not facts["converged"]:
-        lines["warning"] = "did not converge; the model contains the best result so far"
+
+
+def _last_lines(facts: dict[str, Any]) -> dict[str, str]:
+    """What follows on the report of the fit."""
+    lines = {"advice": facts["advice"]} if facts["advice"] else {}
     if "threshold" in facts:
         rate = f"{facts['false_alarm_rate']:.1%} false alarms"
         held_out = f"{facts['calibration_rows']:,} held-out scores"
@@ -206,7 +192,7 @@ def _describe_rule(model: Estimator, components: Any) -> str:
         default = default_rule(model.measure, contaminated=model.contamination is not None)
         return f"auto: {default.describe()}"
     rule = as_rule(components)
-    return f"asked for {rule.describe()}" if rule.is_request else f"by rule: {rule.describe()}"
+    return f"{'asked for' if rule.is_request else 'by rule:'} {rule.describe()}"
 
 
 def _limit_reached(rule: Any, facts: dict[str, Any]) -> str | None:
@@ -214,9 +200,9 @@ def _limit_reached(rule: Any, facts: dict[str, Any]) -> str | None:
     share, limit = getattr(rule, "share", 0.0), getattr(rule, "limit", None)
     if limit is None or facts["share_of_variance"] >= share:
         return None
-    count, rows = facts["components"], facts["rows"]
-    per_row = f"one component for every four of {rows:,} rows"
-    why = f"the limit of {limit}" if count >= limit else per_row
+    why = f"one component for every four of {facts['rows']:,} rows"
+    if facts["components"] >= limit:
+        why = f"the limit of {limit}"
     return f"stopped at {why}, short of {share:.4g}; --components {share:.4g} removes this limit"
 
 

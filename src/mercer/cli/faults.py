@@ -8,16 +8,10 @@ from pathlib import Path
 import click
 
 
-def _known_elsewhere() -> dict[str, dict[str, str]]:
-    """Commands and options that people try → what is typed here."""
+def instead_of(kind: str, name: str) -> str:
+    """What to type instead of ``"commands"`` or ``"options"`` that people try; "" if not known."""
     text = Path(__file__).with_name("neighbours.json").read_text(encoding="utf-8")
-    words: dict[str, dict[str, str]] = json.loads(text)
-    return words
-
-
-def instead_of(command: str) -> str:
-    """What to type instead of a command that people try; empty if that is not known."""
-    return _known_elsewhere()["commands"].get(command.lower(), "")
+    return str(json.loads(text)[kind].get(name.lower(), ""))
 
 
 def usage_in_plain_words(error: click.UsageError) -> str:
@@ -26,7 +20,7 @@ def usage_in_plain_words(error: click.UsageError) -> str:
     context = error.ctx or click.Context(click.Command("mercer"))
     if isinstance(error, click.NoSuchOption):
         name = error.option_name
-        ours = _known_elsewhere()["options"].get(name.lower(), "")
+        ours = instead_of("options", name)
         if ours.startswith("'") or _has_option(context.command, ours):
             return f"No such option '{name}'; it is {ours}."
         commands = getattr(context.find_root().command, "commands", {})
@@ -93,21 +87,18 @@ def describe(error: Exception) -> tuple[str, int]:
         return str(error), 1
     if isinstance(error, ValueError):
         # Imported late, since it loads scikit-learn: a mistyped option should be answered at once.
-        from mercer import exceptions as known
+        from mercer.exceptions import MercerError, said
 
-        statuses = {known.DataError: 3, known.ModelFileError: 4, known.ConvergenceError: 5}
-        if isinstance(error, known.MercerError):
-            status = next((statuses[kind] for kind in statuses if isinstance(error, kind)), 1)
-            return known.said(error, "shell"), status
-    return (
-        f"unexpected {type(error).__name__}: {error}. This is a bug in mercer: "
-        "run again with --debug and report what it prints."
-    ), 1
+        if isinstance(error, MercerError):
+            kinds = [kind.__name__ for kind in type(error).__mro__]
+            return said(error, "shell"), max(_STATUSES.get(kind, 1) for kind in kinds)
+    bug = "a bug in mercer: run again with --debug and report what it prints"
+    return f"unexpected {type(error).__name__}: {error}. This is {bug}.", 1
 
 
+_STATUSES = {"DataError": 3, "ModelFileError": 4, "ConvergenceError": 5}
 _REMEDIES = {
-    errno.ENOSPC: "Free some space, or write to another disk",
-    errno.EDQUOT: "Free some space, or write to another disk",
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "Free some space, or write to another disk"),
     errno.ENOENT: "Check the name",
     errno.EACCES: "Choose a place where you have permission",
     errno.EROFS: "Choose a place that can be written to",

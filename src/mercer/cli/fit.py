@@ -14,14 +14,14 @@ from mercer.cli.maps import MAP, fit_map, refuse_others, save_map
 from mercer.cli.models import KERNEL, PREIMAGE, Recipe
 from mercer.cli.options import (
     DATA,
+    FILE,
     FORCE,
-    MISSING,
+    NOISE,
     SEED,
     Kinds,
     Reading,
     command,
     console,
-    noise_level,
     one_of,
     option,
     tables,
@@ -32,9 +32,7 @@ NOT_CONVERGED = 5
 _OTHERS = {".csv", ".tsv", ".txt", ".npy", ".npz", ".mtx", ".parquet", ".feather", ".xlsx"}
 _OTHERS |= {".json", ".jsonl", ".png", ".svg", ".pdf", ".jpg", ".html", ".onnx", ".pkl", ".zarr"}
 
-_OUTPUT = option(
-    "The model file to write.  [default: the data's name with .mercer]", names="-o --output"
-)
+_OUTPUT = option("The model file to write.  [default: the data's name with .mercer]")
 
 
 @command("Fit a model to a file of rows.")
@@ -45,14 +43,13 @@ def fit(
     force: bool = option("Replace an existing output or checkpoint."),
     checkpoint: Path | None = option(
         "Where a fit that can be resumed saves its state.  [default: OUTPUT.checkpoint]",
-        type=click.Path(dir_okay=False, path_type=Path),
+        type=FILE,
     ),
     resume: bool = option("Resume a fit that was stopped."),
     dry_run: bool = option("Print what would be done, without fitting."),
     places: Path | None = MAP,
     reading: Reading,
     kinds: Kinds,
-    missing: str = MISSING,
     recipe: Recipe,
 ) -> int:
     """Fit a model to DATA and write it to a model file.
@@ -73,14 +70,15 @@ def fit(
     if not dry_run:
         tables.check_target(target, force=force)
         _check_state(state, resume=resume, force=force)
-    encoder, started = kinds.encoder(), time.perf_counter()
+    started = time.perf_counter()
     if places is not None:
         refuse_others(recipe, dry_run)
-        save_map(*fit_map(data, places, reading, encoder, missing, recipe.seed), target, started)
+        save_map(*fit_map(data, places, reading, kinds, recipe.seed), target, started)
         return 0
-    with tables.open_for_fit(data, reading, encoder, recipe.make(), missing) as opened:
+    asked = recipe.make()
+    with tables.open_for_fit(data, reading, kinds.encoder(), asked, kinds.missing) as opened:
         table, encoder = opened.table, opened.encoder
-        plan = recipe.make().plan(table.rows)
+        plan = asked.plan(table.rows)
         plan = replace(plan, seconds=recipe.fits * plan.seconds)
         _check_time(plan, recipe, table.rows.shape[0])
         if dry_run:
@@ -95,7 +93,7 @@ def fit(
         with console.progress():
             model = _run(recipe.make(kept), table, kept)
     if kept is not None:  # the path of a checkpoint is not part of a model
-        model.set_params(solver=recipe.make().solver)
+        model.set_params(solver=asked.solver)
     opened.whole(model).save(target)
     console.report_fit(model, table.rows, target, started, encoder)
     return 0 if model_of(model).report.converged else NOT_CONVERGED
@@ -121,10 +119,7 @@ def _check_time(plan: Any, recipe: Recipe, n: int) -> None:
 def _check_state(state: Path, *, resume: bool, force: bool) -> None:
     """Refuse to resume or to discard the state of a stopped fit unless asked to."""
     if state.exists() and not (resume or force):
-        raise Failure(
-            f"'{state}' was left by a fit that was stopped. Add --resume to continue it, or "
-            "--force to start over."
-        )
+        raise Failure(f"'{state}' is of a fit that was stopped. Add --resume, or --force.")
     if not resume:
         state.unlink(missing_ok=True)
 
@@ -148,22 +143,16 @@ def _announce(plan: Any, what: str, *, resumed: bool) -> None:
 
     free = available_bytes()
     if plan.bytes > free:
-        raise Failure(
-            f"{plan.name} needs about {plan.bytes >> 20:,} MB, and {free >> 20:,} MB are "
-            "free. Use --solver landmarks, or fewer rows."
-        )
-    console.remark(
-        f"{what}; {plan.name}{' (resumed)' * resumed} needs about {size_text(plan.bytes)} of "
-        f"{size_text(free)} free memory"
-    )
+        need = f"{plan.name} needs about {plan.bytes >> 20:,} MB, and {free >> 20:,} MB are free"
+        raise Failure(f"{need}. Use --solver landmarks, or fewer rows.")
+    room = f"about {size_text(plan.bytes)} of {size_text(free)} free memory"
+    console.remark(f"{what}; {plan.name}{' (resumed)' * resumed} needs {room}")
     if plan.seconds > LONG:
         quicker = "fewer --landmarks are" if plan.name == "Landmarks" else "--solver landmarks is"
         if isinstance(plan.solver, mercer.sparse.SparseSolver):
             quicker = "fewer --kernels are"
-        console.remark(
-            f"this is estimated to take {time_text(plan.seconds)} on an idle machine; --time sets "
-            f"a limit, {quicker} quicker"
-        )
+        took = f"estimated to take {time_text(plan.seconds)} on an idle machine"
+        console.remark(f"this is {took}; --time sets a limit, {quicker} quicker")
 
 
 def _run(model: Estimator, table: Any, kept: Path | None) -> Any:
@@ -182,26 +171,16 @@ def tune(
     data: str = DATA,
     output: Path | None = _OUTPUT,
     force: bool = FORCE,
-    noise: Any = option(
-        "Standard deviation of the noise in the rows (of the noise to expect, if DATA are clean), "
-        "in units of the rows, or of their standard deviations where columns are scaled. For noisy "
-        "rows also several, one per column in its own unit; 'columns' estimates one for each "
-        "column; or 'poisson', 'speckle' or 'speckle:SHARE'.  [default: estimated; for clean rows "
-        "half their standard deviation]",
-        type=noise_level,
-        metavar="LEVEL",
-    ),
+    noise: Any = NOISE,
     rows: str = one_of(
-        "Whether DATA are the noisy rows themselves, or clean examples.  [default: noisy]",
+        "Whether DATA are the noisy rows themselves ('auto', too), or clean examples.",
         *("auto", "noisy", "clean"),
-        show_default=False,
     ),
     kernel: str = KERNEL,
     preimage: str | None = PREIMAGE,
     seed: int = SEED,
     reading: Reading,
     kinds: Kinds,
-    missing: str = MISSING,
 ) -> None:
     """Choose the kernel's width and the number of components that denoise DATA best.
 
@@ -216,7 +195,7 @@ def tune(
     target, model = _target_of(data, output), recipe.make()
     tables.check_target(target, force=force)
     started = time.perf_counter()
-    with tables.open_for_fit(data, reading, kinds.encoder(), model, missing) as opened:
+    with tables.open_for_fit(data, reading, kinds.encoder(), model, kinds.missing) as opened:
         table, encoder = opened.table.loaded(), opened.encoder
         if noise is None and rows == "clean":
             noise = mercer.selection.typical_noise(table.rows[:])
@@ -254,9 +233,8 @@ def _target_of(data: str, output: Path | None) -> Path:
         check_there(Path(data))
     if output is not None and str(output) != "-":
         if output.suffix.lower() in _OTHERS:
-            raise click.UsageError(
-                f"a model is not a {output.suffix} file; name it {output.with_suffix('.mercer')}"
-            )
+            better = output.with_suffix(".mercer")
+            raise click.UsageError(f"a model is not a {output.suffix} file; name it {better}")
         return output
     if data == "-" or output is not None:
         raise click.UsageError("a model is written to a file; name it with --output")

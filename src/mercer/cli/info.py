@@ -39,38 +39,28 @@ def info(model: str = MODEL) -> None:
 
 
 def _print(facts: Any) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Column, Table
-
     from mercer._base.machine import size_text
 
     most = tables.SHOWN
     lines = {name: text for name, text in facts.parameters.items() if text != "None"}
-    lines |= {
-        name: text
-        for name, text in facts.fitted.items()
-        if not text.startswith("array") and len(text) < 200
-    }
+    fitted = facts.fitted.items()
+    lines |= {name: x for name, x in fitted if not x.startswith("array") and len(x) < 200}
     if facts.class_name.endswith("TableModel"):
         lines["columns"] = "\n".join(mercer.load(facts.path).encoder_.describe(most=most))
-    if facts.data is not None:
-        shown = {name: str(value)[:16] for name, value in facts.data.items()}
-        lines["data"] = ", ".join(f"{name} {text}" for name, text in shown.items())
-    lines["written"] = f"{facts.created_at}, format {facts.version}, " + ", ".join(
-        f"{name} {version}" for name, version in facts.libraries.items()
-    )
-    size = size_text(facts.n_bytes)
-    console.summary(f"{facts.class_name}: {facts.path}, {size}, checksums agree", lines)
-    size_column = Column("size", justify="right")
-    table = Table("array", "shape", "type", size_column, box=SIMPLE_HEAD)
-    for tensor in facts.tensors[:most]:
-        shape = " × ".join(f"{side:,}" for side in tensor.shape)
-        table.add_row(tensor.name, shape, str(tensor.dtype), size_text(tensor.n_bytes))
-    if len(facts.tensors) > most:
-        rest = facts.tensors[most:]
-        total = size_text(sum(tensor.n_bytes for tensor in rest))
-        table.add_row(f"{len(rest)} more", "", "", total)
-    console.Terminal(highlight=False).print(table)
+    lines["data"] = ", ".join(f"{name} {str(x)[:16]}" for name, x in (facts.data or {}).items())
+    libraries = [f"{name} {version}" for name, version in facts.libraries.items()]
+    lines["written"] = ", ".join([f"{facts.created_at}, format {facts.version}", *libraries])
+    title = f"{facts.class_name}: {facts.path}, {size_text(facts.n_bytes)}, checksums agree"
+    console.summary(title, {name: text for name, text in lines.items() if text})
+    arrays = {
+        tensor.name: f"{' × '.join(f'{side:,}' for side in tensor.shape)} {tensor.dtype}, "
+        f"{size_text(tensor.n_bytes)}"
+        for tensor in facts.tensors[:most]
+    }
+    if rest := facts.tensors[most:]:
+        total = sum(tensor.n_bytes for tensor in rest)
+        arrays[f"{len(rest)} more"] = size_text(total)
+    console.summary("Arrays", arrays)
 
 
 @command("Write a table or a model in another format.")

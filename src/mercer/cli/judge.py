@@ -94,9 +94,7 @@ def novelty(
     from mercer._base.numbers import counted
 
     if false_alarm_rate is not None and normal is None:
-        raise click.UsageError(
-            "--false-alarm-rate needs --normal; otherwise the model has its own rate"
-        )
+        raise click.UsageError("--false-alarm-rate needs --normal; the model has its own rate")
     fitted = load_model(model)
     detector = learnt.of_vectors(fitted)
     new: int | None = None
@@ -118,19 +116,17 @@ def novelty(
             place = _place_of(fitted, table, data, reading) if ids is None else ids.__getitem__
             _remark_on_newest(judged, reasons, place)
             if why:
-                judged = replace(judged, beside=_beside(judged, reasons))
+                judged = replace(judged, beside={**judged.beside_of(["why"]), "why": reasons})
             if detector.contamination is None:
                 _remark_on_seen_rows(detector, table)
     tables.write_output(output, judged)
-    facts = {"output": str(output.path), "rows": len(judged.rows), "new": new}
-    if output.path is None or not console.as_json(facts):
-        called = (
-            "without verdicts: --normal FILE sets a threshold" if new is None else f"{new:,} new"
-        )
-        if outliers and new is not None:
-            called = f"{counted(new, 'outlier')}, {_RATE}"
-        where = "" if output.path is None else f" → {output.path}"
-        console.remark(f"{counted(len(judged.rows), 'row')}, {called}{where}")
+    called = "without verdicts: --normal FILE sets a threshold" if new is None else f"{new:,} new"
+    if outliers:
+        called = f"{counted(new or 0, 'outlier')}, {_RATE}"
+    text = f"{counted(len(judged.rows), 'row')}, {called}"
+    if output.path is None:
+        console.remark(text)
+    tables.report(output, text, rows=len(judged.rows), new=new)
 
 
 def _remark_on_seen_rows(detector: Any, table: Any) -> None:
@@ -139,9 +135,8 @@ def _remark_on_seen_rows(detector: Any, table: Any) -> None:
     rows, model = table.rows, model_of(detector)
     if len(rows) <= MOST_COMPARED and model.was_fitted_to(rows, rows[:]):
         console.remark(
-            "these are the rows that the model was fitted to, which look less new to it than "
-            "others: p-values and verdicts are meant for other rows. To find outliers among these, "
-            "add --outliers."
+            "these are the rows that the model was fitted to, and look less new to it than others. "
+            "To find outliers among them, add --outliers."
         )
 
 
@@ -152,26 +147,17 @@ def columns_of(fitted: Estimator, table: Any) -> list[str]:
     return list(table.rows.columns or map(str, range(table.rows.shape[1])))
 
 
-def _beside(judged: Any, reasons: Any) -> dict[str, Any]:
-    """The columns beside the scores, with ``why`` after the verdict."""
-    others = {name: column for name, column in judged.beside.items() if name != "new"}
-    beside = replace(judged, beside=others).beside_of(["new", "why"])
-    return {"new": judged.beside["new"], "why": reasons, **beside}
-
-
 def _reasons(detector: Any, table: Any, judged: Any, columns: list[str]) -> Any:
     """In words, the columns that make the newest rows new; empty for other rows."""
     import numpy as np
 
-    new, score = judged.beside["new"], judged.rows[:][:, 0]
-    why = np.full(len(new), "", dtype=object)
+    places, score = np.flatnonzero(judged.beside["new"]), judged.rows[:][:, 0]
+    why = np.full(len(score), "", dtype=object)
     able = hasattr(detector, "contributions") and not detector.score_.subspace.points.is_sparse
-    if not new.any() or not able:
-        return why.astype(str)
-    places = np.flatnonzero(new)
-    places = np.sort(places[np.argsort(-score[places])[:MOST_EXPLAINED]])
-    rows = mercer.io.MemoryRows(table.rows[places], table.rows.columns)
-    why[places] = top_columns(detector.contributions(rows), columns)
+    if len(places) and able:
+        places = np.sort(places[np.argsort(-score[places])[:MOST_EXPLAINED]])
+        rows = mercer.io.MemoryRows(table.rows[places], table.rows.columns)
+        why[places] = top_columns(detector.contributions(rows), columns)
     return why.astype(str)
 
 
@@ -242,9 +228,7 @@ def relevance(
     inner = learnt.of_vectors(fitted)
     groups = None if inner is fitted else fitted.encoder_.groups_
     if groups is not None and intervals:
-        raise click.UsageError(
-            "--intervals are available for single variables only, and a model of tables has groups"
-        )
+        raise click.UsageError("--intervals are for variables; a model of tables has groups")
     if hasattr(inner, "set_output"):
         inner.set_output(transform="default")
     with console.progress(), tables.open_if_named(data, reading, fitted) as table:
@@ -253,14 +237,12 @@ def relevance(
         measured = inner.relevance(rows, unit=unit, groups=groups)
         made = _table(measured, sure)  # the intervals need the rows, too
     tables.write_output(output, made)
-    advice = [] if sure is None else sure.advice
-    if console.asked_for("json"):
-        known = {} if sure is None else {"advice": advice}
-        tables.report(output, "", variables=len(measured.names), **known)
-        return
-    for line in [*measured.describe(), *advice]:
-        console.remark(line)
-    tables.report(output, f"{len(measured.names):,} variables")
+    known = {} if sure is None else {"advice": sure.advice}
+    if not console.asked_for("json"):
+        for line in [*measured.describe(), *known.get("advice", ())]:
+            console.remark(line)
+    count = len(measured.names)
+    tables.report(output, f"{count:,} variables", variables=count, **known)
 
 
 def _table(measured: Any, sure: Any) -> Any:

@@ -16,14 +16,14 @@ from mercer.model.model import OnTables, names_of, of_vectors
 ENOUGH, SHOWN = 1000, 12
 
 
-def likeness(fitted: Estimator, label: Any, seed: int, count: int) -> dict[str, Any] | None:
+def likeness(fitted: Estimator, label: Any, seed: int, count: int) -> dict[str, Any]:
     """Each column in the data and in new rows, and how much correlations differ.
 
-    None for a model that does not keep rows to compare with.
+    Nothing for a model that does not keep rows to compare with.
     """
     model = of_vectors(fitted)
     if (rows := rows_to_mix(model)) is None:
-        return None
+        return {}
     if label is not None:
         rows = rows[model.classes_[evenly(model.labels_, LARGEST)] == label]
     drawn = model.sample(max(count, ENOUGH), label=label, random_state=seed)
@@ -42,10 +42,11 @@ def lines(facts: Mapping[str, Any]) -> dict[str, str]:
     """The same in words: the columns that differ most, and a line for the correlations."""
     columns = facts["columns_compared"]
     shown = sorted(columns, key=lambda name: -columns[name]["difference"])[:SHOWN]
-    comparison = {}
-    for name, pair in columns.items():
-        if name in shown:
-            comparison[name] = f"{_words(pair, 'data')} in the data, {_words(pair, 'new')} here"
+    comparison = {
+        name: f"{_words(pair, 'data')} in the data, {_words(pair, 'new')} here"
+        for name, pair in columns.items()
+        if name in shown
+    }
     if len(columns) > SHOWN:
         comparison["others"] = f"{counted(len(columns) - SHOWN, 'column')}, which differ less"
     error, largest = facts["correlation_error"], facts["largest_correlation_error"]

@@ -8,26 +8,24 @@ import click
 
 import mercer
 from mercer.cli.models import Recipe
-from mercer.cli.options import Reading, console, learnt, option, tables
+from mercer.cli.options import FILE, Kinds, Reading, console, learnt, option, tables
 
 MAP = option(
     "A map of the rows that another tool has made (UMAP, t-SNE, ...): one place for each row, in "
     "their order. The model then goes both ways between rows and places.",
     names="--map",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     metavar="FILE",
 )
 
 
-def fit_map(
-    data: str, places: Path, reading: Reading, encoder: Any, missing: str, seed: int
-) -> tuple[Any, Any]:
+def fit_map(data: str, places: Path, reading: Reading, kinds: Kinds, seed: int) -> tuple[Any, Any]:
     """The model of both ways, on tables if the rows are one; and the rows."""
     plain = _without_names(places)
     with tables.open_input(str(places), plain, allow_nan=True) as table:
         Z, names = table.rows[:], table.rows.columns
     model = mercer.MapModel(random_state=seed)
-    opening = tables.open_for_fit(data, reading, encoder, model, missing)
+    opening = tables.open_for_fit(data, reading, kinds.encoder(), model, kinds.missing)
     with opening as opened, console.progress():
         model.fit(opened.table.rows[:], opened.part(Z))
     model.map_names_ = None if names is None else [str(name) for name in names]
@@ -74,10 +72,8 @@ def save_map(fitted: Any, rows: Any, target: Path, started: float) -> None:
 def refuse_others(recipe: Recipe, dry_run: bool) -> None:
     """What is said about kernel PCA means nothing to a map that is there already."""
     if recipe != Recipe(seed=recipe.seed) or dry_run:
-        raise click.UsageError(
-            "--map brings a finished map; leave --model, --dry-run and the options of kernel, "
-            "components and solver out"
-        )
+        others = "--model, --dry-run and the options of kernel, components and solver"
+        raise click.UsageError(f"--map brings a finished map; leave {others} out")
 
 
 def holds_map(path: Path) -> bool:
@@ -97,8 +93,7 @@ def page_of(source: Path, places: Path | None) -> Path:
     if places is None:
         fitted = mercer.load(source)
     else:
-        encoder = mercer.TableEncoder()
-        fitted, _ = fit_map(str(source), places, Reading(), encoder, "auto", 0)
+        fitted, _ = fit_map(str(source), places, Reading(), Kinds(), 0)
     names = None if isinstance(fitted, learnt.OnTables) else learnt.names_of(fitted)
     return write_html(fitted, target, images=mercer.io.image_shape(names))
 

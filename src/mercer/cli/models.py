@@ -36,25 +36,13 @@ def check_able(path: str, model: Estimator, ability: str) -> None:
     """Refuse a model without this method, and name one that has it."""
     inner = learnt.of_vectors(model)
     if not hasattr(inner, ability):
+        use, kind = click.get_current_context().command_path, _MODELS.get(ability, "kpca")
         raise Failure(
-            f"'{path}' holds a {type(inner).__name__}, which cannot {_WORDS[ability]}. Fit one "
-            f"that can: mercer fit DATA --model {_MODELS.get(ability, 'kpca')}."
+            f"'{path}' holds a {type(inner).__name__}, which cannot be used by '{use}'. Fit one "
+            f"that can: mercer fit DATA --model {kind}."
         )
 
 
-_WORDS = {
-    "transform": "give scores",
-    "inverse_transform": "return from scores to rows",
-    "denoise": "denoise",
-    "score": "score a reconstruction",
-    "reconstruct": "be compared by what it restores",
-    "reconstruction_error": "measure how new rows are",
-    "impute": "fill in missing values",
-    "sample": "generate rows",
-    "relevance": "show which variables matter",
-    "sensitivity": "show which variables matter in components",
-    "test": "test batches for drift",
-}
 _MODELS = {"sample": "generative", "reconstruction_error": "novelty", "test": "drift"}
 
 
@@ -82,18 +70,18 @@ def _assignments(text: str) -> dict[str, Any]:
         name, equals, value = part.partition("=")
         if not equals:
             raise click.UsageError(f"--kernel: '{part}' is not PARAMETER=VALUE")
-        parameters[name.strip()] = _number(value.strip())
+        parameters[name.strip()] = _number(value.strip(), value.strip())
     return parameters
 
 
-def _number(text: str) -> Any:
-    """A whole number, another number, or the text itself."""
+def _number(text: str, otherwise: Any = float("nan")) -> Any:
+    """A whole number, or another number, if the text is one."""
     for kind in (int, float):
         try:
             return kind(text)
         except ValueError:
             continue
-    return text
+    return otherwise
 
 
 def _kernel_text(text: str) -> str:
@@ -115,14 +103,14 @@ def _seconds(text: str) -> float:
     """``30``, ``30s``, ``5m`` or ``1h`` in seconds."""
     factor = {"s": 1, "m": 60, "h": 3600}.get(text[-1:], 0)
     number = _number(text[:-1] if factor else text)
-    if isinstance(number, str) or not 0 < number < float("inf"):
+    if not 0 < number < float("inf"):
         raise click.BadParameter(f"{text!r} is not a time such as 30s, 5m or 1h")
     return float(number * (factor or 1))
 
 
 def _share_or_auto(text: str) -> Any:
-    share = _number(text)
-    if text != "auto" and (isinstance(share, str) or not 0 < share <= 0.5):
+    share = _number(text, text)
+    if share != "auto" and not 0 < _number(text) <= 0.5:
         raise click.BadParameter(f"{text!r} is neither 'auto' nor a share from 0 to 0.5")
     return share
 
@@ -255,13 +243,11 @@ class Recipe:
         if text == "parallel":
             return mercer.ParallelAnalysis()
         number = _number(text.removesuffix("%"))
-        if text.endswith("%") and not isinstance(number, str):
+        if text.endswith("%"):
             number = number / 100
-        if isinstance(number, str) or number <= 0 or (isinstance(number, float) and number >= 1):
-            raise click.UsageError(
-                f"--components {text}: give a whole number, a share such as 0.9, 'auto', 'all' "
-                "or 'parallel'"
-            )
+        if not number > 0 or (isinstance(number, float) and number >= 1):
+            known = "a whole number, a share such as 0.9, 'auto', 'all' or 'parallel'"
+            raise click.UsageError(f"--components {text}: give {known}")
         return number
 
     def _solver(self, checkpoint: Path | None) -> Any:

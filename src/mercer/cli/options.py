@@ -2,7 +2,7 @@
 
 import csv
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from importlib import import_module
 from inspect import getdoc, signature
@@ -112,30 +112,40 @@ def command(short_help: str, **how: Any) -> Callable[[Callable[..., Any]], click
     """
 
     def decorate(function: Callable[..., Any]) -> click.Command:
-        takes = signature(function).parameters
-        declared: dict[str, tuple[Any, Any]] = {}
-        records: dict[str, Any] = {}
-        for name, parameter in takes.items():
-            if is_dataclass(parameter.annotation):
-                records[name] = parameter.annotation
-                declared |= {p.name: (p.type, p) for p in _options_of(records[name])}
-            else:
-                declared[name] = parameter.annotation, parameter.default
+        takes = [(p.name, p.annotation, p.default) for p in signature(function).parameters.values()]
 
         def run(**values: Any) -> Any:
-            for name, record in records.items():
-                values[name] = record(**{p.name: values[p.name] for p in _options_of(record)})
-            return function(**{name: values[name] for name in takes})
+            return function(**{name: _made(name, kind, values) for name, kind, _ in takes})
 
-        params = [*(_parameter(name, *kind) for name, kind in declared.items()), *_FLAGS]
+        params = {part[0]: _parameter(*part) for part in _flat(takes)}
         texts = {"help": getdoc(function), "short_help": short_help, **how}
-        return click.Command(function.__name__, callback=run, params=params, **texts)
+        every = [*params.values(), *_FLAGS]
+        return click.Command(function.__name__, callback=run, params=every, **texts)
 
     return decorate
 
 
-def _options_of(record: Any) -> list[Any]:
-    return [part for part in fields(record) if part.metadata]
+_Declared = tuple[str, Any, Any]  # a name, its annotation and default
+
+
+def _parts_of(record: Any) -> list[_Declared]:
+    return [(p.name, p.type, p) for p in fields(record) if p.metadata or is_dataclass(p.type)]
+
+
+def _flat(takes: Iterable[_Declared]) -> Iterator[_Declared]:
+    """Options and arguments, those of records in their place."""
+    for name, kind, default in takes:
+        if is_dataclass(kind):
+            yield from _flat(_parts_of(kind))
+        else:
+            yield name, kind, default
+
+
+def _made(name: str, kind: Any, values: Mapping[str, Any]) -> Any:
+    """The value of a parameter, or the record that is made of several."""
+    if not is_dataclass(kind):
+        return values[name]
+    return kind(**{part: _made(part, its, values) for part, its, _ in _parts_of(kind)})
 
 
 def _parameter(name: str, annotation: Any, declared: Any) -> click.Parameter:
@@ -147,7 +157,8 @@ def _parameter(name: str, annotation: Any, declared: Any) -> click.Parameter:
         how.setdefault("type", click.Path(path_type=Path))
     if "help" not in how:
         return click.Argument([name], **how)
-    names = how.pop("names", f"--{name.replace('_', '-')}").split()
+    own = "-o --output" if name == "output" else f"--{name.replace('_', '-')}"
+    names = how.pop("names", own).split()
     return click.Option([*names, name], default=declared.default, **how)
 
 
@@ -193,6 +204,16 @@ def _columns(help: str) -> Any:
 MODEL = argument(type=click.Path(dir_okay=False))
 DATA = argument(type=click.Path(allow_dash=True))
 OPTIONAL_DATA = argument(type=click.Path(allow_dash=True), required=False)
+NOISE = option(
+    "Standard deviation of the noise in the rows, in units of the rows (of their standard "
+    "deviations where columns are scaled); or several, such as 0.5,2,0.1, one for each column in "
+    "its own unit; 'columns' estimates one for each column; or 'poisson', 'speckle', "
+    "'speckle:SHARE', or 'independent' for noise of any kind that columns do not share. Clean "
+    "examples get noise of one level, or half their standard deviation.  [default: estimated]",
+    type=noise_level,
+    metavar="LEVEL",
+)
+FILE = click.Path(dir_okay=False, path_type=Path)
 RATE = click.FloatRange(0, 1, min_open=True, max_open=True)
 SEED = option("Seed for random numbers.", 0, type=click.IntRange(0))
 FORCE = option("Replace an existing output.")
@@ -204,14 +225,12 @@ _MISSING = (
     "Missing values: fill them in, drop such rows, or refuse them; 'auto' fills them in, and "
     "drops rows in which every value is missing."
 )
-MISSING = one_of(_MISSING, "auto", "fill", "drop", "refuse")
 
 
 def output_folder(default: str, what: str) -> Any:
     """``--output`` of commands that fill a folder."""
     help = f"Folder for {what}; created if needed."
-    kind = click.Path(file_okay=False, path_type=Path)
-    return option(help, Path(default), names="-o --output", type=kind)
+    return option(help, Path(default), type=click.Path(file_okay=False, path_type=Path))
 
 
 @dataclass(frozen=True)
@@ -264,7 +283,6 @@ class Output:
     output: str = option(
         "Where the results go. The ending determines the format; '-' is standard output.",
         "-",
-        names="-o --output",
         type=click.Path(allow_dash=True),
         show_default=False,
     )
@@ -292,6 +310,7 @@ class Kinds:
     )
     index: str | None = _column("The column that names the rows.")
     raw: bool = option("Take the numbers as they are, and no other columns.")
+    missing: str = one_of(_MISSING, "auto", "fill", "drop", "refuse")
 
     def encoder(self) -> Any:
         """The encoder that the options describe; None for raw numbers."""

@@ -1,9 +1,9 @@
 """``plot`` and ``explore``: pictures of a model, and the live page with Python behind it."""
 
-import inspect
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -18,10 +18,12 @@ from mercer.cli import maps
 from mercer.cli.faults import Failure
 from mercer.cli.models import load_model
 from mercer.cli.options import (
+    FILE,
     FORCE,
     MODEL,
     OPTIONAL_DATA,
     OneOf,
+    Output,
     Reading,
     argument,
     command,
@@ -99,12 +101,7 @@ def plot(
     kind: str = argument(type=OneOf(list(KINDS)), metavar="KIND"),
     model: str = MODEL,
     data: str | None = OPTIONAL_DATA,
-    output: Path = option(
-        _PICTURE,
-        names="-o --output",
-        type=click.Path(dir_okay=False, path_type=Path),
-        required=True,
-    ),
+    output: Path = option(_PICTURE, type=FILE, required=True),
     force: bool = FORCE,
     style: Style,
     reading: Reading,
@@ -119,8 +116,6 @@ def plot(
     endings = (".html",) if kind == "live" else ENDINGS
     if output.suffix.lower() not in endings:
         raise click.UsageError(f"--output: give a name that ends in {', '.join(endings)}")
-    if style.intervals and kind not in ("scree", "relevance"):
-        raise click.UsageError(f"--intervals goes with scree and relevance, not with {kind}")
     if kind == "roc" and reading.label is None:
         raise click.UsageError("a ROC curve needs the true classes: name their column with --label")
     tables.check_target(output, force=force or _is_ours(output))
@@ -139,8 +134,7 @@ def plot(
             drawn = _picture(figure, output.suffix[1:].lower(), style.dpi)
     with mercer.io.atomic_file(output) as file:
         file.write(drawn)
-    if not console.as_json({"output": str(output), "kind": kind}):
-        console.remark(f"{kind} → {output}")
+    tables.report(Output(str(output)), kind, kind=kind)
 
 
 def _pyplot() -> Any:
@@ -173,23 +167,21 @@ def _draw(kind: str, fitted: Estimator, data: str | None, reading: Reading, styl
     if isinstance(fitted, learnt.OnTables):
         model, seen = model_inside(fitted), fitted.encoder_.groups_
     display = _display(kind)
-    takes = inspect.signature(display).parameters
+    takes = signature(display).parameters
     options = _options(kind, takes, style)
     if "image_shape" in takes:
         options.setdefault("image_shape", mercer.io.image_shape(names))
         if kind == "relevance" and options["image_shape"] is not None:
             options["kind"] = "images"
     with tables.open_if_named(data, reading, fitted) as table, nameless_rows():
-        if style.intervals:
+        if "uncertainty" in options:
             options["uncertainty"] = model.uncertainty(None if table is None else table.rows)
         if table is None:
             return display(model, **options).figure_
         if kind == "roc" and reading.label in seen:
-            warn(
-                f"{reading.label!r} is one of the columns that the model has learnt from, so it "
-                "knows the truth. Fit without it: "
-                f"'mercer fit DATA --label {quote(str(reading.label))}'."
-            )
+            fit = f"'mercer fit DATA --label {quote(str(reading.label))}'"
+            known = f"{reading.label!r} is one of the columns that the model has learnt from"
+            warn(f"{known}, so it knows the truth. Fit without it: {fit}.")
         if reading.label is not None and "label_name" in takes:
             options["label_name"] = reading.label
         return display(model, table.rows[:], y=_as_numbers(table.label), **options).figure_
@@ -203,22 +195,19 @@ def _options(kind: str, takes: Any, style: Style) -> dict[str, Any]:
     """Options of the display; those that this kind of picture does not use are refused."""
     names = ("image_shape", "cmap", "components", "positive")
     options = {name: value for name in names if (value := getattr(style, name)) is not None}
+    options |= {"uncertainty": None} if style.intervals else {}
     for name in options:
         if name not in takes:
-            drawn = [other for other, (display, _) in KINDS.items() if display]
-            fits = [k for k in drawn if name in inspect.signature(_display(k)).parameters]
-            raise click.UsageError(
-                f"--{name.replace('_', '-')} goes with {', '.join(fits)}, not with {kind}"
-            )
+            fits = [k for k in KINDS if k != "live" and name in signature(_display(k)).parameters]
+            said = "--intervals" if name == "uncertainty" else f"--{name.replace('_', '-')}"
+            raise click.UsageError(f"{said} goes with {', '.join(fits)}, not with {kind}")
     if kind == "biplot" and isinstance(options.get("components"), int):
         raise click.UsageError("--components of a biplot must be two, such as 0,1")
     if "cmap" in options:
         from matplotlib import colormaps
 
-        if options["cmap"] not in colormaps:
-            raise click.UsageError(
-                f"--cmap: matplotlib has no '{options['cmap']}', but gray, gray_r, viridis, ..."
-            )
+        if (name := options["cmap"]) not in colormaps:
+            raise click.UsageError(f"--cmap: matplotlib has no '{name}', but gray, viridis, ...")
     return options
 
 
@@ -240,10 +229,9 @@ def _page(fitted: Estimator, data: str | None, reading: Reading, style: Style, n
     from mercer.plots._tables import nameless_rows
 
     names = learnt.names_of(fitted)
-    images = _options("live", ("image_shape",), style).get("image_shape")
-    images = images or mercer.io.image_shape(names)
-    encoder = vars(fitted).get("encoder_")
-    look = {"names": names, "encoder": encoder, "title": style.title or name}
+    given = _options("live", ("image_shape",), style)
+    images = given.get("image_shape") or mercer.io.image_shape(names)
+    look = {"names": names, "encoder": vars(fitted).get("encoder_"), "title": style.title or name}
     with tables.open_if_named(data, reading, fitted) as table, nameless_rows():
         rows, labels = (None, None) if table is None else (table.rows, _as_numbers(table.label))
         return page_of(learnt.of_vectors(fitted), rows, labels, images, **look).encode()
@@ -254,12 +242,7 @@ def explore(
     *,
     source: Path | None = argument(required=False, metavar="[DATA|MODEL]"),
     host: str = option("The address to listen on.", "127.0.0.1"),
-    port: int = option(
-        "The port to listen on; 0 takes any free one.",
-        0,
-        type=click.IntRange(0, 65535),
-        show_default=False,
-    ),
+    port: int = option("The port; 0 takes any free one.", 0, type=click.IntRange(0, 65535)),
     token: str | None = option("A secret for the address; needed where others can reach --host."),
     no_browser: bool = option("Print the address without opening a browser."),
     places: Path | None = maps.MAP,

@@ -63,8 +63,6 @@ def _print(outcome: Any) -> None:
 
 
 def _list(items: Any) -> None:
-    if console.as_json([{"item": item.key, "title": item.title} for item in items]):
-        return
-    for item in items:
-        click.echo(f"{item.key:<22} {item.title}")
-    click.echo("\nRun one, all of a paper, or everything: mercer reproduce all")
+    if not console.as_json([{"item": item.key, "title": item.title} for item in items]):
+        lines = [f"{item.key:<22} {item.title}" for item in items]
+        click.echo("\n".join([*lines, "\nRun one, all of a paper, or all: mercer reproduce all"]))

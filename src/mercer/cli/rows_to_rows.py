@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -16,17 +16,16 @@ from mercer.cli.options import (
     DATA,
     DIGITS,
     MODEL,
+    NOISE,
     OPTIONAL_DATA,
     SEED,
     Copying,
     Output,
-    Reading,
     argument,
     command,
     console,
     frames,
     learnt,
-    noise_level,
     opening,
     option,
     tables,
@@ -38,12 +37,20 @@ def _score_names(model: Estimator) -> list[str]:
     return [str(name) for name in learnt.of_vectors(model).get_feature_names_out()]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """Rows, how they are read, and where the results go."""
+
+    data: str = DATA
+    reading: Copying
+    output: Output
+
+
 @command("Compute scores: project rows onto the components.")
-def transform(*, model: str = MODEL, data: str = DATA, reading: Copying, output: Output) -> None:
+def transform(*, model: str = MODEL, work: Work) -> None:
     """Project the rows of DATA onto the components of MODEL."""
     fitted = load_model(model, "transform")
-    project, names = learnt.of_vectors(fitted).transform, _score_names(fitted)
-    _convert(data, reading, output, project, names, model=fitted)
+    _convert(work, learnt.of_vectors(fitted).transform, _score_names(fitted), model=fitted)
 
 
 @command("Turn scores back into rows.")
@@ -66,7 +73,8 @@ def inverse(
                 _give(fitted.inverse_transform(scores.rows[:]), scores.beside, output)
             return
         back, own = lambda rows: fitted.inverse_transform(rows.X), learnt.names_of(fitted)
-        _convert(data, reading, output, back, own, width=fitted.n_features_in_, like=names)
+        work = Work(data=data, reading=reading, output=output)
+        _convert(work, back, own, width=fitted.n_features_in_, like=names)
     except ColumnsError as error:  # rows where scores belong
         shown = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
         what = f"'{data}' does not hold the scores of this model, {shown}"
@@ -86,15 +94,7 @@ def denoise(
         "from each other]",
         names="--match-noise/--no-match-noise",
     ),
-    noise: Any = option(
-        "Without a MODEL: standard deviation of the noise that the rows carry, in units of the "
-        "rows (of their standard deviations where columns are scaled); or several, such as "
-        "0.5,2,0.1, one for each column in its own unit; 'columns' estimates one for each column; "
-        "or 'poisson', 'speckle', 'speckle:SHARE', or 'independent' for noise of any kind that "
-        "columns do not share.  [default: estimated]",
-        type=noise_level,
-        metavar="LEVEL",
-    ),
+    noise: Any = NOISE,
     reading: Copying,
     output: Output,
     digits: str = DIGITS,
@@ -120,9 +120,8 @@ def denoise(
     else:
         fitted = load_model(model, "denoise")
     match = {} if match_noise is None else {"match_noise": match_noise}
-    _to_same_columns(
-        data, reading, output, fitted, lambda rows: fitted.denoise(rows, **match), digits
-    )
+    work = Work(data=data, reading=reading, output=output)
+    _to_same_columns(work, fitted, lambda rows: fitted.denoise(rows, **match), digits)
 
 
 def _tuned(data: str, reading: Copying, noise: Any) -> tuple[Estimator, Copying]:
@@ -139,14 +138,7 @@ def _tuned(data: str, reading: Copying, noise: Any) -> tuple[Estimator, Copying]
 
 
 @command("Fill in missing values.")
-def impute(
-    *,
-    model: str = MODEL,
-    data: str = DATA,
-    reading: Copying,
-    output: Output,
-    digits: str = DIGITS,
-) -> None:
+def impute(*, model: str = MODEL, work: Work, digits: str = DIGITS) -> None:
     """Fill in the empty fields of DATA (also NA, nan, ?) with MODEL; others do not change."""
     fitted = load_model(model, "impute")
     before, after = Counter[str](), Counter[str]()
@@ -157,7 +149,7 @@ def impute(
         after.update(frames.missing_in(filled))
         return filled
 
-    _to_same_columns(data, reading, output, fitted, fill, digits, allow_nan=True)
+    _to_same_columns(work, fitted, fill, digits, allow_nan=True)
     if not console.asked_for("json"):
         console.remark(_what_was_filled(before, after))
 
@@ -175,28 +167,20 @@ def _what_was_filled(before: Counter[str], after: Counter[str]) -> str:
 
 
 def _to_same_columns(
-    data: str,
-    reading: Reading,
-    output: Output,
-    fitted: Estimator,
-    function: Callable[[Any], Any],
-    digits: str,
-    *,
-    allow_nan: bool = False,
+    work: Work, fitted: Estimator, function: Callable[[Any], Any], digits: str, **how: Any
 ) -> None:
     """Turn rows into rows with the same columns."""
     fitted = _with_digits(fitted, digits)
     if learnt.of_vectors(fitted) is fitted:
-        if _is_text(data, reading) and digits != "all":
+        if digits != "all" and _is_text(work):
             function = _with_decimals_of_rows(function)
         width, names = fitted.n_features_in_, learnt.names_of(fitted)
-        how = {"model": fitted, "width": width, "allow_nan": allow_nan}
-        _convert(data, reading, output, function, names, **how)
+        _convert(work, function, names, width=width, model=fitted, **how)
         return
-    with tables.located(data, reading) as look:
-        choice = tables.choice_of(look, reading)
+    with tables.located(work.data, work.reading) as look:
+        choice = tables.choice_of(look, work.reading)
         frame = opening.read_for(fitted, look, choice)
-        _give(function(frame), frames.kept_columns(frame, choice.keep), output)
+        _give(function(frame), frames.kept_columns(frame, choice.keep), work.output)
 
 
 def _with_digits(fitted: Estimator, digits: str) -> Estimator:
@@ -206,11 +190,12 @@ def _with_digits(fitted: Estimator, digits: str) -> Estimator:
     return fitted
 
 
-def _is_text(data: str, reading: Reading) -> bool:
+def _is_text(work: Work) -> bool:
     from mercer.io.files import plain_name
     from mercer.io.look import TEXT
 
-    return (f".{reading.format}" if data == "-" else plain_name(Path(data)).suffix.lower()) in TEXT
+    name = f"-.{work.reading.format}" if work.data == "-" else work.data
+    return plain_name(Path(name)).suffix.lower() in TEXT
 
 
 def _with_decimals_of_rows(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -239,9 +224,7 @@ def _give(columns: Any, beside: Any, output: Output) -> None:
 
 
 def _convert(
-    data: str,
-    reading: Reading,
-    output: Output,
+    work: Work,
     function: Callable[[Any], Any],
     names: Names | None,
     *,
@@ -253,11 +236,11 @@ def _convert(
     ``names`` are those of the columns to write, ``width`` counts them; ``how`` says which to
     read, as for :func:`mercer.cli.tables.open_input`.
     """
-    tables.check_output(output, names, labelled=reading.beside)
-    with tables.open_input(data, reading, **how) as table:
+    tables.check_output(work.output, names, labelled=work.reading.beside)
+    with tables.open_input(work.data, work.reading, **how) as table:
         made = table.map(function, width or len(names or ()), names)
-        tables.write_output(output, made)
-    tables.report_size(output, *made.rows.shape)
+        tables.write_output(work.output, made)
+    tables.report_size(work.output, *made.rows.shape)
 
 
 @command("Generate new rows.")
@@ -285,21 +268,23 @@ def sample(
     one_class = None if label is None else _class_of(learnt.of_vectors(fitted), label)
     with console.progress():
         rows = fitted.sample(count, label=one_class, random_state=seed)
-    table, in_memory = mercer.io.Table, mercer.io.MemoryRows
-    path, kind = output.path, tables.ending_of(output)
-    made = frames.columns_table(rows, kind) if mixed else table(in_memory(np.asarray(rows), names))
+    kind = tables.ending_of(output)
+    if mixed:
+        made = frames.columns_table(rows, kind)
+    else:
+        made = mercer.io.Table(mercer.io.MemoryRows(np.asarray(rows), names))
     # There is no room for a column of classes among pure numbers, nor beside images.
     if one_class is not None and kind not in ("", ".npy", ".zarr"):
-        column = table(made.rows, {"label": np.full(count, one_class)}).beside_of(made.names)
-        made = replace(made, beside={**made.beside, **column})
+        label = replace(made, beside={"label": np.full(count, one_class)}).beside_of(made.names)
+        made = replace(made, beside={**made.beside, **label})
     tables.write_output(output, made)
-    alike = None if path is None else likeness(fitted, one_class, seed, count)
-    facts = {"rows": count, "columns": len(made.names), **(alike or {})}
-    tables.report(output, f"{count:,} new rows", **facts)
+    alike = {} if output.path is None else likeness(fitted, one_class, seed, count)
+    tables.report(output, f"{count:,} new rows", rows=count, columns=len(made.names), **alike)
     if alike and not console.asked_for("json") and not console.asked_for("quiet"):
         draws = f"{alike['compared_rows']:,} draws"
-        title = f"{draws} compared with the data (mean ± deviation, or share)"
-        console.summary(title, lines(alike))
+        console.summary(
+            f"{draws} compared with the data (mean ± deviation, or share)", lines(alike)
+        )
 
 
 def _class_of(fitted: Estimator, label: str) -> Any:

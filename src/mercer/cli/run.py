@@ -51,7 +51,7 @@ class _InOrder(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """The command, or what to type instead of one that people try."""
-        if args[0] not in self.commands and (instead := instead_of(args[0])):
+        if args[0] not in self.commands and (instead := instead_of("commands", args[0])):
             ctx.fail(f"No such command '{args[0]}'; {instead}.")
         return super().resolve_command(ctx, args)
 
@@ -64,6 +64,10 @@ class _InOrder(click.Group):
         "show_default": True,
     },
     invoke_without_command=True,
+    commands=[
+        *(demo, fit, tune, transform, inverse, denoise, impute, score, novelty, drift, relevance),
+        *(sample, info, plot, explore, convert, reproduce),
+    ],
     epilog="Start with: mercer demo",
 )
 @click.version_option(__version__, prog_name="mercer")
@@ -73,13 +77,6 @@ def mercer(context: click.Context) -> None:
     """Kernel PCA for real work: embed, denoise, generate, fill in and find what is new."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
-
-
-for command in (
-    *(demo, fit, tune, transform, inverse, denoise, impute, score, novelty, drift, relevance),
-    *(sample, info, plot, explore, convert, reproduce),
-):
-    mercer.add_command(command)
 
 
 CLOSED_PIPE = 141

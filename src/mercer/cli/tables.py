@@ -48,14 +48,13 @@ def open_input(
     fill = _Fill(model, data) if model is not None and not allow_nan else None
     with located(data, reading) as look:
         if of_vectors(model) is not model:
-            table = opening.vectors_for(model, look, choice_of(look, reading))
-            yield table if fill is None else table.map(fill, table.rows.shape[1], None)
-            return
-        kept = _read_kept(look, reading)
-        if kept and like is None and not reading.columns:
-            reading = replace(reading, drop=(*reading.drop, *kept))
-        fill = fill if look.kind in TEXT else None
-        table = _open(look, reading, like=like, allow_nan=allow_nan or fill is not None)
+            table, kept = opening.vectors_for(model, look, choice_of(look, reading)), {}
+        else:
+            kept = _read_kept(look, reading)
+            if kept and like is None and not reading.columns:
+                reading = replace(reading, drop=(*reading.drop, *kept))
+            fill = fill if look.kind in TEXT else None
+            table = _open(look, reading, like=like, allow_nan=allow_nan or fill is not None)
         if fill is not None:
             table = table.map(fill, table.rows.shape[1], table.rows.columns)
         yield replace(table, beside={**table.beside, **kept})
@@ -111,16 +110,17 @@ def noise_of_vectors(noise: Any, encoder: Any) -> Any:
     if len(noise) == len(used):  # those that are left out, such as names of rows, need no number
         columns = used
     if len(noise) != len(columns):
-        count = f"--noise has {len(noise)} numbers for {len(used)} columns"
-        raise DataError(f"{count}; give one each.")
+        raise DataError(f"--noise has {len(noise)} numbers for {len(used)} columns; give one each.")
     deviations = []
     for (name, column), level in zip(columns.items(), noise, strict=True):
-        if column.width and (not isinstance(column, mercer.tables.Number) or column.tails):
-            bent = f"column '{name}' is not a number on a linear scale ({column.describe()})"
-            remedy = "leave it out by --drop, or give one --noise for all."
-            raise DataError(f"{bent}, and noise in its own unit means nothing there; {remedy}")
-        if column.width:
-            deviations.append(level * column.gain / column.scale)
+        if not column.width:
+            continue
+        if not isinstance(column, mercer.tables.Number) or column.tails:
+            raise DataError(
+                f"column '{name}' is not a number on a linear scale ({column.describe()}) and has "
+                "no noise in its own unit; leave it out by --drop, or give one --noise for all."
+            )
+        deviations.append(level * column.gain / column.scale)
     return deviations
 
 
@@ -154,8 +154,8 @@ def _open(look: Look, reading: Reading, *, like: Names | None = None, allow_nan:
     """The rows of numbers in a file, with the columns that are wanted, or that a model has."""
     table = open_table(look, reading.choice(like), allow_nan=allow_nan)
     if unused := [name for name in table.unused if name not in reading.kept]:
-        shown = names_text(unused)
-        remark(f"columns of '{look.path.name}' that the model does not use: {shown}")
+        what = f"columns of '{look.path.name}' that the model does not use"
+        remark(f"{what}: {names_text(unused)}")
     return table
 
 
@@ -183,10 +183,9 @@ def check_output(output: Output, columns: Names | None, *, labelled: bool = Fals
     """Prove, before the work, that such a table can be written there."""
     if output.path is not None:
         check_target(output.path, force=output.force)
-        check_sink(output.path, columns, labelled=labelled)
-        return
-    check_sink(f"standard output.{output.format}", columns, labelled=labelled)
-    if output.format not in ("csv", "tsv") and sys.stdout.isatty():
+    place = output.path or f"standard output.{output.format}"
+    check_sink(place, columns, labelled=labelled)
+    if output.path is None and output.format not in ("csv", "tsv") and sys.stdout.isatty():
         raise Failure(f"{output.format} cannot be read on a terminal. Give a file with --output.")
 
 
@@ -256,18 +255,15 @@ def check_target(path: Path, *, force: bool) -> None:
         raise Failure(f"'{path}' exists. Add --force to replace it, or choose another name.")
     if not path.parent.is_dir():
         raise Failure(f"there is no folder '{path.parent}'. Create it, or write to another place.")
-    _try_to_write(path.parent, "Choose another.")
+    prepare_folder(path.parent)
 
 
 def prepare_folder(folder: Path) -> None:
     """Create the folder that ``--output`` names, and prove that it can be written to."""
-    _try_to_write(folder, "Choose another folder with --output.")
-
-
-def _try_to_write(folder: Path, remedy: str) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(b"\0")
     except OSError as error:
-        raise Failure(f"cannot write to '{folder}': {error.strerror}. {remedy}") from error
+        text = f"cannot write to '{folder}': {error.strerror}. Choose another with --output."
+        raise Failure(text) from error

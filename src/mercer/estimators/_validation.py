@@ -84,7 +84,6 @@ def remember_data(estimator: Estimator, points: Points, *, more: bool = False) -
 def _check_table(
     estimator: Estimator, X: RowsLike, kernel: Kernel, reset: bool, allow_nan: bool
 ) -> Any:
-    """Rows that are in memory."""
     if kernel.takes_objects and not _is_numeric_table(X):
         return _check_objects(X)
     if isinstance(X, Points):  # an estimator that wraps ours hands on what it has checked
@@ -174,6 +173,7 @@ def _check_source(estimator: Estimator, rows: Source, reset: bool) -> Any:
     if len(rows) < (2 if reset else 1):
         raise DataError(f"kernel PCA needs at least 2 rows, not {len(rows)}; give more rows.")
     names = None if rows.columns is None else np.array(rows.columns, dtype=object)
+    remedy = "give the columns that were there in fit"
     if reset:
         estimator.n_features_in_ = rows.shape[1]
         estimator.__dict__.pop("feature_names_in_", None)
@@ -181,15 +181,10 @@ def _check_source(estimator: Estimator, rows: Source, reset: bool) -> Any:
             estimator.feature_names_in_ = names
     elif rows.shape[1] != estimator.n_features_in_:
         expecting = f"{type(estimator).__name__} is expecting {estimator.n_features_in_} features"
-        raise DataError(
-            f"X has {rows.shape[1]} features, but {expecting} as input; "
-            "give the columns that were there in fit."
-        )
+        raise DataError(f"X has {rows.shape[1]} features, but {expecting} as input; {remedy}.")
     elif names is not None and list(names) != (names_of(estimator) or list(names)):
-        raise DataError(
-            "The feature names should match those that were passed during fit; "
-            "give the columns that were there in fit, in the same order."
-        )
+        differ = "The feature names should match those that were passed during fit"
+        raise DataError(f"{differ}; {remedy}, in the same order.")
     return rows.X if isinstance(rows, MemoryRows) else rows
 
 
@@ -297,8 +292,7 @@ def _one_line(estimator: Estimator, text: str, X: RowsLike, reset: bool, where: 
     if len(shape) < 2:
         return (
             f"Expected 2D array, got shape {shape} and dtype {np.asarray(X).dtype} instead. "
-            "Reshape your data: X.reshape(-1, 1) if it has one feature, "
-            "X.reshape(1, -1) if it is one sample."
+            "Reshape your data: X.reshape(-1, 1) for one feature, X.reshape(1, -1) for one sample."
         )
     if len(shape) > 2:
         return f"{text} Flatten each sample to one row: X.reshape(len(X), -1)."
@@ -346,8 +340,9 @@ def _is_numeric_table(X: RowsLike) -> bool:
     return issparse(X) or (getattr(X, "ndim", 0) == 2 and np.asarray(X).dtype.kind in "fiub")
 
 
-def _check_objects(X: Any) -> Sequence[Any]:
-    if not isinstance(X, Sized) or isinstance(X, str | bytes):
+def _check_objects(X: RowsLike) -> Sequence[Any]:
+    has_rows = isinstance(X, Sized) and not isinstance(X, str | bytes)
+    if not has_rows:
         raise DataError(f"expected a sequence of objects, not {type(X).__name__}; give a list.")
     if len(X) == 0:
         raise DataError("there are 0 rows; give at least 2.")

@@ -80,7 +80,6 @@ class Conditional:
 
 
 def _opened(method: Callable[..., Any], takes: str | None, gives: str | None) -> Any:
-    """The method behind its door."""
     parameters = [*inspect.signature(method).parameters.values()][1:]
     name = next((p.name for p in parameters if p.name in ("X", "Z", "x", "x0")), "")
     place = [*(p.name for p in parameters), ""].index(name)

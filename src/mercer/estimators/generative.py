@@ -138,7 +138,6 @@ class GenerativeKernelPCA(SubspaceEstimator):
         return self
 
     def _learn(self, rows: Points, y: Targets = None) -> None:
-        """Fit to rows that have been checked."""
         kernel, rng = as_kernel(self.kernel), self._rng()
         plan = self._plan(kernel, rows)
         rows = kernel.points(rows.loaded().rows) if plan.loads else rows
@@ -349,7 +348,6 @@ class GenerativeKernelPCA(SubspaceEstimator):
     def _adopt(
         self, model: Model, rows: Points, Z: Array, y: Targets, rng: np.random.Generator
     ) -> Self:
-        """Take over what was learnt, with the scores of the rows."""
         self._set_model(model)
         self.eta_ = float(self.eta)
         keep_scores(self, Z, y, rng)
@@ -405,7 +403,6 @@ def draw(
 
 
 def _class_numbers(model: Estimator, label: ArrayLike, n: int) -> Array:
-    """For each sample the number of its class."""
     if "classes_" not in vars(model):
         without = "the model was fitted without classes; give them as y: fit(X, y)"
         raise DataError(f"label={label!r}, but {without}.")
@@ -440,7 +437,6 @@ def _source(model: Estimator, number: int | None, of_rows: bool) -> Any:
 
 
 def _fit_to_class(model: Estimator, Z: Array, number: int) -> FittedDensity:
-    """The density of the scores of one class."""
     if len(Z) < 2:
         name, rows = model.classes_.tolist()[number], counted(len(Z), "training row")
         raise DataError(f"class {name!r} has {rows}, too few for a spread; give at least 2 rows.")

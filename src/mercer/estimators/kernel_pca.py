@@ -182,7 +182,6 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         return rows, weight
 
     def _learn(self, rows: Points, sample_weight: Array | None = None) -> None:
-        """Fit to rows that have been checked."""
         kernel = as_kernel(self.kernel)
         plan, crew = self._plan(kernel, rows), rows.crew()
         rows = kernel.points(rows.loaded().rows) if plan.loads else rows  # read this once

@@ -358,7 +358,9 @@ def _checked_embedder(embedder: Any) -> Any:
 def _check_index(X: Any, Z: Any) -> None:
     """Frames of pandas with the same labels in another order would be paired wrongly."""
     # Nothing but pandas' frames has an index with tolist.
-    labels = [getattr(getattr(rows, "index", None), "tolist", list)() for rows in (X, Z)]
+    labels: list[list[Any]] = [
+        getattr(getattr(rows, "index", None), "tolist", list)() for rows in (X, Z)
+    ]
     ours, theirs = labels
     if len(ours) == len(theirs) and ours != theirs and set(ours) == set(theirs):
         raise DataError("X and Z have the same index in different orders; give Z.loc[X.index].")

@@ -75,7 +75,6 @@ class _Machine(Estimator):
         return self._points(H @ (subspace.coef.T @ machine.products).T)
 
     def _solve(self, points: Points, Y: Array) -> None:
-        """Check rows and parameters, and solve for all targets at once."""
         generators.check_parts(self)
         lam = check_positive("lam", self.lam)
         rows: Array = points.rows
@@ -382,7 +381,6 @@ class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         return np.asarray(points.rows)
 
     def _points(self, points: Array) -> Array:
-        """Back through all layers."""
         solver = generative.as_generator_preimage(self.preimage)
         for k in reversed(range(len(self.layers_))):
             bound = self._bound(f"pre-image of layer {k}", solver, self.layers_[k].subspace)

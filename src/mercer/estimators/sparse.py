@@ -144,7 +144,6 @@ class SparseKernelPCA(SubspaceEstimator):
         return self
 
     def _learn(self, data: Points) -> None:
-        """Fit to rows that have been checked."""
         started = time.perf_counter()
         kernel, rule = as_kernel(self.kernel).resolve(data.rows), as_rule(self.n_components)
         points = in_range(kernel, data)
@@ -225,7 +224,6 @@ class SparseKernelPCA(SubspaceEstimator):
         warn_if_degenerate(rows.kernel, rows.data, rows.n * values, total, operator)
 
     def _keep(self, chosen: Selection, fits: int) -> None:
-        """What is known of the kernels."""
         self.support_indices_ = chosen.indices
         self.weights_ = chosen.weights
         self.noise_ = float(np.sqrt(chosen.variance))

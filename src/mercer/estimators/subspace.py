@@ -542,7 +542,6 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         return as_preimage(self.preimage)
 
     def _projected(self, points: Points, match_noise: MatchNoise) -> tuple[Any, Array]:
-        """Where to start from, and the scores."""
         subspace = model_of(self).subspace
         Z = matched_scores(subspace, points, match_noise)
         # A start has the form of the answer, which is of its size.

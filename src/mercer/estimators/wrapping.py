@@ -44,7 +44,6 @@ def _wrapped(estimator: Estimator) -> Any:
 
 
 def _of_wrapped(name: str, words: str) -> Any:
-    """An attribute that is the wrapped estimator's."""
     return property(lambda self: getattr(self._template(), name), doc=words)
 
 
@@ -175,7 +174,6 @@ class ReweightedKernelPCA(WrappingEstimator):
         return check_rows(self, X, kernel, reset=True)
 
     def _learn(self, rows: Points) -> None:
-        """Fit to rows that have been checked."""
         rng, kernel = self._rng(), as_kernel(self.kernel)
         seed = int(rng.integers(2**31))
         loss, rounds = as_loss(self.loss), check_count("max_iter", self.max_iter)
@@ -265,7 +263,6 @@ class MissingKernelPCA(WrappingEstimator):
     random_state: Seed = None
 
     def _learn(self, points: Points) -> None:
-        """Fit to rows that have been checked."""
         rows = points.vectors("missing data")
         rng, rounds = self._rng(), check_count("max_iter", self.max_iter)
         seed = int(rng.integers(2**31))

@@ -104,8 +104,8 @@ def _picked(names: list[str], path: Path, name: str | None) -> str:
     """The array that is asked for, or the only one."""
     if name in names or (name is None and len(names) == 1):
         return name or names[0]
-    listed = f"'{path}' holds {names_text(names) or 'no arrays'}; name one of them with "
-    raise DataError(listed + Remedy("array=.", shell="--array."))
+    end = "." if name else Remedy(" with array=.", shell=" with --array.")
+    raise DataError(f"'{path}' holds {names_text(names) or 'no arrays'}; name one of them" + end)
 
 
 def read_header(file: BinaryIO | Any, path: Path) -> tuple[tuple[int, ...], bool, np.dtype]:
@@ -121,11 +121,9 @@ def read_header(file: BinaryIO | Any, path: Path) -> tuple[tuple[int, ...], bool
 
 def table_shape(shape: tuple[int, ...], what: str) -> tuple[int, int]:
     """The shape, if it is that of a table."""
-    if len(shape) == 2 and not 0 < shape[1] <= MOST_COLUMNS:
-        raise DataError(f"{what} has shape {shape}; give from 1 to {MOST_COLUMNS:,} columns.")
-    if len(shape) != 2:
-        flat = f"({shape[0]}, -1)" if len(shape) > 2 else "(-1, 1)"
-        raise DataError(f"{what} has shape {shape}, not that of a table; save X.reshape{flat}.")
+    if len(shape) != 2 or not 0 < shape[1] <= MOST_COLUMNS:
+        limit = f"not that of a table of 1 to {MOST_COLUMNS:,} columns"
+        raise DataError(f"{what} has shape {shape}, {limit}; save it reshaped to (n, d).")
     return int(shape[0]), int(shape[1])
 
 

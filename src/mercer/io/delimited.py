@@ -47,9 +47,6 @@ class CsvRows(Source):
         self._parsed: Array | None = None
         look_inside(path)
         named, names = self._dialect.named, self._dialect.names
-        if columns is not None and not named:
-            option = Remedy("columns=", shell="--columns")
-            raise DataError(f"'{path}' has no line of names to take " + option + " from; add one.")
         self._use = pick_columns(names, columns, path)
         self.columns = tuple(names[i] for i in self._use) if named else None
         self._scan()
@@ -178,8 +175,7 @@ class CsvRows(Source):
         for column in self._use:
             text = fields[column]
             if not is_number(text) and not (self.allow_nan and is_missing(text)):
-                where = f", column {self._dialect.names[column]!r}: "
-                raise line.fault(where + _complain(text))
+                raise line.fault(f", column {self._dialect.names[column]!r}: " + _complain(text))
             numbers.append(float(text) if is_number(text) else np.nan)
         return numbers
 

@@ -365,7 +365,9 @@ def _choose_by_number(path: Path, rows: Source, choice: Choice) -> Table:
     (n, d), drop = rows.shape, set(_positions(choice.drop, rows.shape[1], path))
     beside = {}
     if choice.label is not None and path.suffix.lower() == ".npz":
-        beside = {choice.label: _npz_label(path, choice.label, n)}
+        beside = {choice.label: arrays.load_npz(path, choice.label).ravel()}
+        if (labels := beside[choice.label].size) != n:
+            raise DataError(f"'{path.name}' has {n} rows but {labels} labels; fix it.")
     elif choice.label is not None:
         at = _positions([choice.label], d, path)
         beside = {choice.label: _pick(rows, at).loaded().to_dense()[:, 0]}
@@ -391,26 +393,12 @@ def _positions(names: Sequence[str], d: int, path: Path) -> list[int]:
     positions: list[int] = []
     for name in names:
         first, _, last = name.partition("-")
-        if not (first.isdigit() and (last.isdigit() or not last)):
-            unnamed = f"'{path.name}' has no names of columns such as {name!r}"
-            raise DataError(f"{unnamed}; give numbers from 0 to {d - 1}, such as 0,2-4.")
-        if int(last or first) < int(first):
-            raise DataError(f"columns {name!r} of '{path}' run backwards; give {last}-{first}.")
-        positions += range(int(first), int(last or first) + 1)
-    if positions and max(positions) >= d:
-        raise DataError(f"'{path.name}' has no column {max(positions)}; give numbers to {d - 1}.")
+        last = last or first
+        if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last) < d):
+            none = f"'{path.name}' has no names of columns, and no numbers {name!r}"
+            raise DataError(f"{none}; give some from 0 to {d - 1}, such as 0,2-4.")
+        positions += range(int(first), int(last) + 1)
     return positions
-
-
-def _npz_label(path: Path, name: str, n: int) -> Array:
-    """Another array of the archive."""
-    if name not in (known := arrays.members(path)):
-        listed = files.names_text(known)
-        raise DataError(f"'{path.name}' has no array {name!r}, only {listed}; name one of them.")
-    values = arrays.load_npz(path, name).ravel()
-    if len(values) != n:
-        raise DataError(f"'{path.name}' has {n} rows but {len(values)} labels; fix it.")
-    return values
 
 
 def _as_classes(values: Sequence[Any]) -> Array:

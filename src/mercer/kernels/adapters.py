@@ -122,5 +122,5 @@ class FunctionKernel(_Foreign):
             raise KernelError(f"{what}; fix the function.") from error
         if value.size == 1 and value.dtype.kind in "fiub" and np.isfinite(value).all():
             return float(value.reshape(()))
-        what = value if value.size == 1 else f"{value.dtype} of shape {value.shape}"
-        raise KernelError(f"{where} returned {what}; it must return a finite number.")
+        returned = value if value.size == 1 else f"{value.dtype} of shape {value.shape}"
+        raise KernelError(f"{where} returned {returned}; it must return a finite number.")

@@ -157,7 +157,7 @@ class _Around(_Composite):
         """The one."""
         return (self.kernel,)
 
-    def _combine(self, value: Array, out: Array | None = None) -> Array:  # type: ignore[override]
+    def _combine(self, value: Array, out: Array | None = None) -> Array:
         return np.asarray(np.multiply(value, self.factor, out=out, casting="same_kind"))
 
     def _factors(self, values: Callable[[Kernel], Array]) -> tuple[float]:  # noqa: ARG002
@@ -173,6 +173,8 @@ class _Around(_Composite):
 class Scaled(_Around):
     """``factor * kernel`` with a positive factor."""
 
+    is_pairwise = _of_parts(all, "is_pairwise", "True if rows are values of the kernel.")
+
     def __init__(self, factor: float, kernel: Kernel) -> None:
         self.factor = factor
         self.kernel = kernel
@@ -185,11 +187,6 @@ class Scaled(_Around):
     def check(self) -> None:
         require.positive("factor", self.factor)
         super().check()
-
-    @property
-    def is_pairwise(self) -> bool:  # type: ignore[override]
-        """True if rows are values of the kernel that is multiplied."""
-        return self.kernel.is_pairwise
 
     def points(self, X: Rows) -> Points:
         return self.kernel.points(X)

@@ -145,7 +145,10 @@ class Polynomial(_Affine):
         return self.degree % 2 == 1  # an even power hides the sign of x·y
 
     def profile(self, p: Array) -> Array:
-        return _power(self.affine(p), self.degree)
+        a = self.affine(p)
+        if self.degree > 1:
+            a *= _by_squaring(a, self.degree - 1)
+        return a
 
     def formula(self, p: Any, xp: Any) -> tuple[Any, Any]:  # noqa: ARG002
         d, gamma = self.degree, require.number("gamma", self.gamma)
@@ -188,17 +191,6 @@ class Sigmoid(_Affine):
 
     def invert(self, k: Array) -> Array:
         return self.unaffine(np.arctanh(k))
-
-
-def _power(a: Array, degree: int) -> Array:
-    """``a **= degree`` in place; by products where that is exact and faster than pow."""
-    if degree == 2:
-        np.multiply(a, a, out=a)
-    elif degree == 3:
-        a *= a * a
-    elif degree > 3:
-        np.power(a, degree, out=a)
-    return a
 
 
 def _by_squaring(a: Any, degree: int) -> Any:

@@ -37,7 +37,7 @@ class _EntrywiseKernel(Kernel):
     def fill(self, A: PackedParts, B: PackedParts, out: Array) -> None:
         cost = self._cost(*A.parts, *B.parts)
         with np.errstate(over="ignore"):  # what is infinitely far has the similarity 0
-            np.multiply(cost, -self._number(), out=out, casting="same_kind")
+            np.multiply(cost, -require.number("gamma", self.gamma), out=out, casting="same_kind")
         np.exp(out, out=out)
 
     def exact(self, X: Array, Y: Array) -> Array:
@@ -46,27 +46,20 @@ class _EntrywiseKernel(Kernel):
         with np.errstate(over="ignore"):
             for x, y in zip(A.T[..., None], np.ascontiguousarray(B.T), strict=True):
                 cost += self.formula(x, y, np)[0]  # at any scale of the rows
-            return np.asarray(np.exp(-self._number() * cost))
+            return np.asarray(np.exp(-require.number("gamma", self.gamma) * cost))
 
     def diag(self, X: Array) -> Array:
         return np.ones(len(X), dtype=X.dtype)
 
     def gradient(self, Z: Array, S: Array, G: Iterable[Array]) -> Array:
         """For each point its weights, (m,) or (q, m), times the slopes of k by its entries."""
-        gamma = self._number()
+        gamma = require.number("gamma", self.gamma)
         K = np.exp(-gamma * self._cost(Z, S))
         every = zip(Z, K, G, strict=True)
         return np.stack([(-gamma * w * k) @ self.formula(x, S, np)[1] for x, k, w in every])
 
-    def jacobian(self, X: Array, S: Array, B: Array) -> Array:
-        """As :func:`mercer.kernels.jacobian.jacobian`: one matrix product for each point."""
-        return self.gradient(X, S, [B.T] * len(X)).astype(B.dtype, copy=False)
-
     def diag_gradient(self, Z: Array) -> Array:
         return np.zeros_like(Z)
-
-    def _number(self) -> float:
-        return require.number("gamma", self.gamma)
 
 
 class Laplacian(_EntrywiseKernel):

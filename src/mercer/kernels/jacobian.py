@@ -46,8 +46,8 @@ def jacobian(kernel: Kernel, X: Array, S: Rows, B: Array) -> Array:
     array([[1., 2.],
            [3., 4.]])
     """
-    if isinstance(kernel, _EntrywiseKernel):
-        return kernel.jacobian(X, S, B)
+    if isinstance(kernel, _EntrywiseKernel):  # one matrix product for each point
+        return kernel.gradient(X, S, [B.T] * len(X)).astype(B.dtype, copy=False)
     points = as_points(S)
     if kernel.slopes(*_rows(X[:1], points.take(slice(1)))) is None:
         # Column by column, for any kernel that knows its gradient.

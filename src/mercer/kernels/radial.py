@@ -171,7 +171,8 @@ class Gaussian(RadialKernel):
 
     def resolve(self, X: Array, weight: Array | None = None) -> Self:
         self.check()
-        if self.sigma is not None or self.width is not None or isinstance(self.gamma, int | float):
+        widths = (self.gamma, self.sigma, self.width)
+        if any(width is not None and not isinstance(width, str) for width in widths):
             return self
         length = resolve_length(self.gamma or "median", X, weight)
         gamma = 1 / length / length if length < 1e150 else 0.0

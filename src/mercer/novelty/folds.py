@@ -115,7 +115,6 @@ def landmark_folds(
 
 
 def _parted(fold_of: Array, fold: int) -> tuple[Array, Array]:
-    """The rows of a fold, and the others."""
     return np.flatnonzero(fold_of == fold), np.flatnonzero(fold_of != fold)
 
 
@@ -137,7 +136,6 @@ def _leading(
 
 
 def _collect(parts: Any, fold_of: Array) -> Array:
-    """Scores by fold, in the order of the rows."""
     scores, folds = np.empty(len(fold_of)), int(fold_of.max()) + 1
     for fold, part in enumerate(parts):
         announce("held-out scores", fold, folds)

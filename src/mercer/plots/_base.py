@@ -2,8 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from math import isqrt
-from typing import Any, Self
+from typing import Any, Self, dataclass_transform
 
 import numpy as np
 from sklearn.utils import get_tags
@@ -46,9 +47,10 @@ def panels(ax: Axes, rows: int, columns: int, **figure_arguments: Any) -> Array:
         return axes.reshape(rows, columns)
     place = axes.item().get_subplotspec() if axes.size == 1 else None
     if place is None:
-        remedy = f"give {rows * columns} axes, one made by plt.subplots, or none."
-        both = f"the picture has {rows} × {columns} panels, and {axes.size} axes were given"
-        raise DataError(f"{both}; {remedy}")
+        raise DataError(
+            f"the picture has {rows} × {columns} panels, and {axes.size} axes were given; give as "
+            "many as panels, one made by plt.subplots, or none."
+        )
     axes.item().set_axis_off()
     return np.asarray(place.subgridspec(rows, columns).subplots(squeeze=False))
 
@@ -85,9 +87,10 @@ def ink() -> str:
     return str(_pyplot().rcParams["text.color"])
 
 
-def tidy(ax: Axes) -> None:
-    """Leave the two axis lines that carry numbers."""
+def tidy(ax: Axes) -> Any:
+    """The axes with the two lines that carry numbers, and no others."""
     ax.spines[["top", "right"]].set_visible(False)
+    return ax
 
 
 def legend_outside(ax: Axes, **arguments: Any) -> Any:
@@ -106,10 +109,12 @@ def _pyplot() -> Any:
     return require("matplotlib.pyplot", "plot")
 
 
+@dataclass_transform()
 class Display(ABC):
     """A picture and the numbers in it: ``from_estimator`` computes both, ``plot`` draws again.
 
-    What was drawn is kept under names that end in an underscore, as in scikit-learn.
+    What was drawn is kept under names that end in an underscore, as in scikit-learn. Every subclass
+    is a dataclass.
     """
 
     #: The axes that were drawn into, or all of several panels.
@@ -126,6 +131,7 @@ class Display(ABC):
         super().__init_subclass__(**options)
         if (own := vars(cls).get("from_estimator")) is not None:
             cls.from_estimator = classmethod(of_tables(own.__func__))  # type: ignore[attr-defined]
+        dataclass(cls)
 
     @property
     def figure_(self) -> Figure:
@@ -182,9 +188,7 @@ def rows_of(estimator: Estimator, X: RowsLike) -> Array:
     """The rows given, checked; or the model's support points, all that it keeps of its data."""
     subspace = model_to_draw(estimator).subspace
     if not subspace.points.has_coordinates:
-        raise KernelError(
-            f"{subspace.kernel!r} has no input space that could be drawn; use a kernel of vectors."
-        )
+        raise KernelError(f"{subspace.kernel!r} has no input space to draw; use one of vectors.")
     if X is None:
         return subspace.points.vectors("a picture")
     if get_tags(estimator).input_tags.allow_nan:
@@ -194,21 +198,16 @@ def rows_of(estimator: Estimator, X: RowsLike) -> Array:
 
 
 def check_labels(y: Targets, n: int, name: str = "y") -> Array | None:
-    """One label for each of n rows, or None."""
+    """One label for each of n rows, or None; rows without a class are a class of their own."""
     if y is None:
         return None
     if isinstance(y, str):
         raise DataError(f"{name}={y!r} is a text; give one label per row, such as table[{y!r}].")
     labels = np.asarray(y)
-    if labels.ndim != 1 or len(labels) != n:
-        raise DataError(
-            f"{name} has shape {labels.shape}, and there are {n} rows; give one label per row."
-        )
-    return labels if is_scale(labels) else _with_missing(labels)
-
-
-def _with_missing(labels: Array) -> Array:
-    """Classes, where rows without one are a class of their own."""
+    if labels.shape != (n,):
+        raise DataError(f"{name} has shape {labels.shape} for {n} rows; give one label per row.")
+    if is_scale(labels):
+        return labels
     texts = np.array([class_name(label) for label in labels.tolist()])
     missing = np.isin(texts, ["", "nan", "None", "NaT", "<NA>"])
     return np.where(missing, "missing", texts) if missing.any() else labels
@@ -252,19 +251,17 @@ def is_scale(labels: Array | None) -> bool:
 
 def check_components(components: Any, available: int, default: int, at_least: int = 1) -> list[int]:
     """Components counted from 0: a list of them, how many of the first, or a usual number."""
-    components = min(default, available) if components is None else components
-    first = isinstance(components, int | np.integer)
-    shown = [int(k) for k in (range(components) if first else components)]
-    chosen = argument("components", components)
     if available < at_least:
-        held = f"the model has {counted(available, 'component')}, and this picture shows "
-        again = argument("n_components", at_least)
-        raise DataError(held + f"{at_least} or more; fit again with " + again + ".")
-    if len(shown) < at_least or len(set(shown)) < len(shown):
-        few = f" with {available} in the model; give at least {at_least}, each once."
-        raise DataError(chosen + few)
-    if not all(0 <= k < available for k in shown):
-        raise DataError(chosen + f": the model has {available}; count from 0 to {available - 1}.")
+        held = f"the model has {counted(available, 'component')}, and this picture shows {at_least}"
+        raise DataError(held + "; fit again with " + argument("n_components", at_least) + ".")
+    components = min(default, available) if components is None else components
+    whole = isinstance(components, int | np.integer)
+    shown = [int(k) for k in (range(components) if whole else components)]
+    known = set(shown) & set(range(available))
+    if not at_least <= len(shown) == len(known):
+        remedy = f"count from 0 to {available - 1}, and give at least {at_least}, each once."
+        wrong = argument("components", components)
+        raise DataError(wrong + f": the model has {available}; " + remedy)
     return shown
 
 
@@ -308,17 +305,15 @@ EMPTY = 0.25
 
 def shape_of_image(d: int, image_shape: Any) -> tuple[int, ...]:
     """(h, w), or (h, w, 3) for colour, of rows with d columns; square if that is not said."""
+    if image_shape is None and isqrt(d) ** 2 == d:
+        return isqrt(d), isqrt(d)
     if image_shape is None:
-        side = isqrt(d)
-        if side * side != d:
-            raise DataError(f"{d} columns form no square image; " + _say_shape(d))
-        return side, side
+        raise DataError(f"{d} columns form no square image; " + _say_shape(d))
     shape = tuple(int(length) for length in np.atleast_1d(image_shape))
     known = len(shape) == 2 or (len(shape) == 3 and shape[2] == 3)
     if not known or min(shape) < 1 or np.prod(shape) != d:
-        wrong = argument("image_shape", image_shape) + f" does not fit {d} columns; give "
-        python, shell = "(height, width) or (height, width, 3)", "HEIGHTxWIDTH or HEIGHTxWIDTHx3"
-        raise DataError(wrong + Remedy(python, shell=shell) + " whose product is that number.")
+        wrong = argument("image_shape", image_shape) + f" does not fit {d} columns; "
+        raise DataError(wrong + _say_shape(d))
     return shape
 
 
@@ -326,24 +321,22 @@ def shape_of_rows(rows: Array, image_shape: Any) -> tuple[int, ...]:
     """As :func:`shape_of_image`, for rows that may be no images at all: then it must be said."""
     d = rows.shape[1]
     if image_shape is None and isqrt(d) ** 2 == d and not look_like_images(rows):
-        few, beyond = f"{d} columns are few for an image", "some values are not from 0 to 255"
-        why = few if d < SMALLEST else beyond
+        why = f"{d} columns are few for an image" if d < SMALLEST else "values lie beyond 0 to 255"
         raise DataError(f"these rows do not look like images: {why}; " + _say_shape(d))
     return shape_of_image(d, image_shape)
 
 
 def _say_shape(d: int) -> Remedy:
-    python = f"give image_shape=(height, width), or (1, {d})"
-    shell = f"give --image-shape HEIGHTxWIDTH, or --image-shape 1x{d}"
-    return Remedy(python, shell=shell) + " to draw each row as a strip."
+    python = f"give image_shape=(height, width), or (1, {d}) to draw each row as a strip; "
+    shell = f"give --image-shape HEIGHTxWIDTH, or --image-shape 1x{d} to draw each row as a strip; "
+    return Remedy(python, shell=shell) + "colours are a third number, 3."
 
 
 def look_like_images(rows: Array) -> bool:
     """Whether a square number of columns, not a few, has values as pixels have them: 0 to 255."""
     d = rows.shape[1]
-    if d < SMALLEST or isqrt(d) ** 2 != d:
-        return False
-    return bool(rows.min() >= 0 and rows.max() <= BRIGHTEST)
+    square = d >= SMALLEST and isqrt(d) ** 2 == d
+    return square and bool(rows.min() >= 0 and rows.max() <= BRIGHTEST)
 
 
 def first_of_each(labels: Array | None, n: int, limit: int) -> Array:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
 from math import ceil, sqrt
 from typing import Any, Self
 
@@ -14,7 +13,6 @@ from mercer._base.numbers import check_count, check_positive, fixed_rng
 from mercer._base.types import Array, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError, argument
 from mercer.generative import along_component
-from mercer.model import Model
 from mercer.plots import _base as base
 from mercer.plots._tables import nameless_rows
 from mercer.selection import Noise, add_noise
@@ -23,7 +21,6 @@ from mercer.selection import Noise, add_noise
 NOISE = 0.3
 
 
-@dataclass
 class DenoisingDisplay(base.Display):
     """A strip of images: clean, noisy, restored by linear PCA, restored by kernel PCA.
 
@@ -118,7 +115,7 @@ class DenoisingDisplay(base.Display):
             kernel = np.asarray(estimator.denoise(noisy, match_noise=match_noise))
         versions = {"noisy": noisy, "linear": linear, "kernel": kernel}
         errors = {name: float(square_sums(rows - clean).mean()) for name, rows in versions.items()}
-        clean, noisy, linear, kernel = (rows[shown] for rows in (clean, noisy, linear, kernel))
+        clean, noisy, linear, kernel = (rows[shown] for rows in (clean, *versions.values()))
         counts = n_linear, subspace.n_components
         display = cls(clean, noisy, linear, kernel, errors, *counts, shape, labels)
         return display.plot(ax=ax, cmap=cmap)
@@ -147,14 +144,12 @@ def _noisy(
 ) -> Array:
     if X_noisy is None:
         level: Noise = NOISE * float(np.ptp(clean)) if noise is None else noise
-        noisy = add_noise(clean, level, fixed_rng(random_state))
-        return np.asarray(noisy.astype(clean.dtype, copy=False))
+        return np.asarray(add_noise(clean, level, fixed_rng(random_state)), dtype=clean.dtype)
     if noise is not None:
         raise DataError("X_noisy has its noise already; give X_noisy or noise, not both.")
-    noisy = base.rows_of(estimator, X_noisy)
-    if len(noisy) != len(clean):
-        both = f"{len(noisy)} noisy rows and {len(clean)} clean ones"
-        raise DataError(f"{both}; give the same rows twice.")
+    noisy, n = base.rows_of(estimator, X_noisy), len(clean)
+    if len(noisy) != n:
+        raise DataError(f"{len(noisy)} noisy rows and {n} clean ones; give the same rows twice.")
     return noisy
 
 
@@ -169,7 +164,6 @@ def _best_linear(training: Array, clean: Array, noisy: Array) -> tuple[Array, in
     return np.asarray(mean + seen[:, :q] @ axes[:q]).astype(clean.dtype), q
 
 
-@dataclass
 class PreImageGalleryDisplay(base.Display):
     """What 1, 2, 4, … components keep of images.
 
@@ -244,7 +238,13 @@ class PreImageGalleryDisplay(base.Display):
         """
         subspace = base.model_to_draw(estimator, "inverse_transform").subspace
         rows, shape, shown, labels = _images(estimator, X, y, n_images, image_shape)
-        counts = _check_counts(n_components, subspace.n_components)
+        most = subspace.n_components
+        if n_components is None:
+            n_components = sorted({4**k for k in range(8) if 4**k < most} | {most})
+        counts = [check_count("n_components", q) for q in np.ravel(n_components).tolist()]
+        if not counts or max(counts) > most:
+            wrong = argument("n_components", n_components)
+            raise DataError(wrong + f": the model has {most}; give numbers from 1 to that.")
         preimages = np.stack([_reconstruct(estimator, rows[shown], q) for q in counts])
         return cls(rows[shown], preimages, counts, shape, labels).plot(ax=ax, cmap=cmap)
 
@@ -254,16 +254,6 @@ class PreImageGalleryDisplay(base.Display):
         return self._show(ax, cmap, tiles, self.originals, **labels, ylabel="components")
 
 
-def _check_counts(counts: Sequence[int] | None, available: int) -> list[int]:
-    if counts is None:
-        return sorted({4**k for k in range(8) if 4**k < available} | {available})
-    checked = [check_count("n_components", q) for q in np.atleast_1d(np.asarray(counts))]
-    if not checked or max(checked) > available:
-        wrong = argument("n_components", counts)
-        raise DataError(wrong + f": the model has {available}; give numbers from 1 to that.")
-    return checked
-
-
 def _reconstruct(estimator: Estimator, rows: Array, q: int) -> Array:
     """Pre-images of the projections onto the first q components, from the scores alone."""
     small = copy(estimator)  # its own way back, on fewer components
@@ -271,7 +261,6 @@ def _reconstruct(estimator: Estimator, rows: Array, q: int) -> Array:
     return np.asarray(small.inverse_transform(small.subspace_.scores(rows)))
 
 
-@dataclass
 class TraversalDisplay(base.Display):
     """Images along components: what changes with each score while the others stay.
 
@@ -346,7 +335,12 @@ class TraversalDisplay(base.Display):
         shape = base.shape_of_rows(support, image_shape)
         span = check_positive("span", span, " of standard deviations")
         positions = np.linspace(-span, span, check_count("steps", steps, 2))
-        start, deviations = _start(estimator, model, X), _deviations(model)
+        scores, variance = model.subspace.scores, model.explained_variance
+        if X is None and model.subspace.mean.any():
+            start = np.zeros_like(model.subspace.offset)
+        else:
+            start = scores(base.rows_of(estimator, X)).mean(axis=0)
+        deviations = scores(support).std(axis=0) if variance is None else np.sqrt(variance)
         ways = [along_component(start, k, deviations, span, steps) for k in shown]
         points = np.asarray(estimator.inverse_transform(np.concatenate(ways)))
         images, limits = points.reshape(len(shown), steps, -1), (support.min(), support.max())
@@ -359,21 +353,6 @@ class TraversalDisplay(base.Display):
         return self._show(ax, cmap, self.images, self.limits, **labels, **names)
 
 
-def _start(estimator: Estimator, model: Model, X: RowsLike) -> Array:
-    """Mean scores of the images given, or of the model: zero if it is centred."""
-    if X is None and model.subspace.mean.any():
-        return np.zeros_like(model.subspace.offset)
-    return np.asarray(model.subspace.scores(base.rows_of(estimator, X)).mean(axis=0))
-
-
-def _deviations(model: Model) -> Array:
-    """Standard deviations of the scores: √λ, or those of the support points' scores."""
-    if model.explained_variance is not None:
-        return np.asarray(np.sqrt(model.explained_variance))
-    return np.asarray(model.subspace.scores(model.subspace.support).std(axis=0))
-
-
-@dataclass
 class SampleSheetDisplay(base.Display):
     """Images drawn from a generative model, and the real ones that are nearest to them.
 
@@ -457,28 +436,22 @@ class SampleSheetDisplay(base.Display):
         labels = None if y is None else np.unique(np.asarray(y)).tolist()
         lines = max(1, round(sqrt(n / 2))) if labels is None else len(labels)
         columns, rng = ceil(n / lines), fixed_rng(random_state)
-        if labels is None:
-            drawn = np.asarray(estimator.sample(lines * columns, random_state=rng))
-        else:
-            of_each = [estimator.sample(columns, label=k, random_state=rng) for k in labels]
-            drawn = np.concatenate(of_each)
-        drawn = drawn.reshape(lines, columns, -1)
-        nearest = None
+        calls = [(lines * columns, None)] if labels is None else [(columns, k) for k in labels]
+        parts = [estimator.sample(count, label=k, random_state=rng) for count, k in calls]
+        drawn, nearest = np.concatenate(parts), None
         if X is not None:
             rows = base.rows_of(estimator, X)
-            flat = drawn.reshape(lines * columns, -1)
-            nearest = rows[pairwise_distances_argmin(flat, rows)].reshape(drawn.shape)
+            nearest = rows[pairwise_distances_argmin(drawn, rows)].reshape(lines, columns, -1)
         limits = float(support.min()), float(support.max())
+        drawn = drawn.reshape(lines, columns, -1)
         return cls(drawn, shape, nearest, labels, limits).plot(ax=ax, cmap=cmap)
 
     def plot(self, *, ax: Axes = None, cmap: Any = None) -> Self:
-        lines, columns, d = self.samples.shape
-        tiles, names = self.samples, []
+        columns, tiles, names, real = self.samples.shape[1], self.samples, [], self.samples
         if self.nearest is not None:
-            between = np.full((lines, 1, d), np.nan)
+            real, between = self.nearest, np.full_like(self.samples[:, :1], np.nan)
             tiles = np.concatenate([self.samples, between, self.nearest], axis=1)
             names = [""] * (2 * columns + 1)
             names[columns // 2], names[columns + 1 + columns // 2] = "samples", "nearest rows"
-        real = self.samples if self.nearest is None else self.nearest
         words = {"row_labels": self.labels, "ylabel": "" if self.labels is None else "class"}
         return self._show(ax, cmap, tiles, self.limits or real, **words, column_labels=names)

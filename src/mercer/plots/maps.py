@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Any, Self
 
@@ -17,7 +16,6 @@ from mercer.plots._tables import nameless_rows
 from mercer.relevance import sensitivity
 
 
-@dataclass
 class EmbeddingDisplay(base.Display):
     """Scores of rows, by class, with new points on top.
 
@@ -120,26 +118,26 @@ class EmbeddingDisplay(base.Display):
         p = len(self.components)
         side = max(1.7, 7.2 / p)  # inches; few panels may be larger
         self.axes_ = base.panels(ax, p, p, figsize=(side * p + 0.9, 0.95 * side * p + 0.2))
-        for i, line in enumerate(self.axes_):
-            for j, panel in enumerate(line):
-                if j > i:
-                    panel.set_axis_off()
-                    continue
-                if i == j:
-                    self._histogram(panel, j)
-                else:
-                    self._scatter(panel, j, i, size=3 * side)
-                    panel.sharex(self.axes_[j, j])
-                panel.tick_params(labelsize="x-small", labelbottom=i == p - 1)
-                panel.tick_params(labelleft=j == 0 and i > 0, left=i != j)
-                panel.set_xlabel(names[j] if i == p - 1 else "", fontsize="small")
-                panel.set_ylabel(names[i] if j == 0 and i > 0 else "", fontsize="small")
+        for (i, j), panel in np.ndenumerate(self.axes_):
+            if j > i:
+                panel.set_axis_off()
+                continue
+            if i == j:
+                self._histogram(panel, j)
+            else:
+                self._scatter(panel, j, i, size=3 * side)
+                panel.sharex(self.axes_[j, j])
+            below, beside = i == p - 1, j == 0 and i > 0
+            panel.tick_params(labelsize="x-small", labelbottom=below, labelleft=beside, left=i != j)
+            panel.set_xlabel(names[j] if below else "", fontsize="small")
+            panel.set_ylabel(names[i] if beside else "", fontsize="small")
         self._explain(self.axes_[0, -1], self.axes_[1, 0])
 
     def _scatter(self, ax: Axes, i: int, j: int, size: float) -> None:
         look = {"s": size, "linewidths": 0, "alpha": 0.85}
         for name, rows, style in base.groups_of(self.labels, base.PALETTE, "viridis"):
-            style["label"] = "rows" if name is None else name
+            # Rows without classes need a name only beside new ones; others are not in the legend.
+            style["label"] = "rows" if name is None and self.new_scores is not None else name
             self.points_.append(ax.scatter(*self.scores[rows][:, [i, j]].T, **look, **style))
         if self.new_scores is not None:
             style = {"s": 3 * size, "marker": "x", "color": base.ink(), "linewidths": 1.4}
@@ -160,12 +158,12 @@ class EmbeddingDisplay(base.Display):
         if base.is_scale(self.labels):
             ax.figure.colorbar(self.points_[0], ax=ax, label=self.label_name)
         handles, names = drawn.get_legend_handles_labels()
-        shown = [k for k, name in enumerate(names) if name != "rows" or self.new_scores is not None]
-        if shown:
-            place = {} if ax is drawn else {"loc": "upper right", "bbox_to_anchor": None}
-            pick = {"handles": [handles[k] for k in shown], "labels": [names[k] for k in shown]}
-            many = len(shown) > (12 if ax is drawn else 6)
-            legend = base.legend_outside(ax, markerscale=1.4, ncols=1 + many, **pick, **place)
+        if handles:
+            place: dict[str, Any] = {"ncols": 1 + (len(names) > (12 if ax is drawn else 6))}
+            if ax is not drawn:
+                place |= {"loc": "upper right", "bbox_to_anchor": None}
+            place |= {"handles": handles, "labels": names, "markerscale": 1.4}
+            legend = base.legend_outside(ax, **place)
             legend.set_in_layout(ax is drawn)  # else it would stretch the first line of panels
 
 
@@ -177,7 +175,6 @@ COLORS = tuple(color for color in base.PALETTE if color not in ("#94a4a2", "#717
 FEWEST = 0.01
 
 
-@dataclass
 class BiplotDisplay(base.Display):
     """Scores of rows, and arrows that say what the variables do *there*.
 
@@ -254,43 +251,45 @@ class BiplotDisplay(base.Display):
         pair = base.check_components(list(components), subspace.n_components, default=2, at_least=2)
         if len(pair) != 2:
             raise DataError(f"components={components!r}: a map has two; give two numbers.")
-        count = check_count("variables", variables)
         rows = base.rows_of(estimator, X)
         labels = base.check_labels(y, len(rows))
         Z = subspace.scores(rows)[:, pair]
-        std = rows.std(axis=0, dtype=np.float64)
-        with nameless_rows():
-            if at is None:
-                feet, J = _on_grid(subspace, rows, Z, pair, check_count("grid", grid))
-            else:
+        if at is None:
+            feet, J = _on_grid(subspace, rows, Z, pair, check_count("grid", grid))
+        else:
+            with nameless_rows():
                 points = base.rows_of(estimator, at)
-                feet = subspace.scores(points)[:, pair]
-                J = sensitivity(subspace, points)[:, pair]
-        arrows = np.moveaxis(J * std, 1, 2)  # (points, variables, 2)
-        best = np.argsort(-(arrows**2).sum(axis=(0, 2)), kind="stable")[:count]
+            feet, J = subspace.scores(points)[:, pair], sensitivity(subspace, points)[:, pair]
+        arrows = np.moveaxis(J * rows.std(axis=0, dtype=np.float64), 1, 2)  # (points, variables, 2)
+        best = np.argsort(-(arrows**2).sum(axis=(0, 2)), kind="stable")
+        best = best[: check_count("variables", variables)]
         names = list(base.names_of(estimator, best))
         titles = base.component_names(pair, base.shares_of(model, pair))
         return cls(Z, feet, arrows[:, best], names, labels, titles).plot(ax=ax)
 
     def plot(self, *, ax: Axes = None) -> Self:
-        self.ax_ = ax = base.axes_or_new(ax, figsize=(6.4, 4.6))
-        self._scatter(ax)
+        self.ax_ = ax = base.tidy(base.axes_or_new(ax, figsize=(6.4, 4.6)))
+        classes = len(base.classes_of(self.labels))
+        grays = np.linspace(0.45, 0.82, classes) if classes > 1 else [0.7]
+        look: dict[str, Any] = {"s": 13, "linewidths": 0, "zorder": 1}
+        self.points_ = [
+            ax.scatter(*self.scores[rows].T, label=name, **look, **style)
+            for name, rows, style in base.groups_of(self.labels, [*map(str, grays)], "Greys")
+        ]
         ax.set(xlabel=self.titles[0], ylabel=self.titles[1])
-        base.tidy(ax)
         # The longest arrow takes a sixth of the map.
         size, longest = np.ptp(self.scores, axis=0).max(), np.linalg.norm(self.arrows, axis=2).max()
         scaled = self.arrows * (0.17 * float(size) / float(longest) if longest > 0 else 1.0)
         colors = [COLORS[k % len(COLORS)] for k in range(len(self.names))]
-        units = {"angles": "xy", "scale_units": "xy", "scale": 1}
-        form = {"width": 0.0055, "headwidth": 4, "headlength": 4.5, "headaxislength": 4}
-        look = {**units, **form, "edgecolor": "white", "linewidth": 0.4, "zorder": 3}
+        look = {"angles": "xy", "scale_units": "xy", "scale": 1, "edgecolor": "white", "zorder": 3}
+        look |= {"width": 0.0055, "headwidth": 4, "headlength": 4.5, "headaxislength": 4}
+        look["linewidth"] = 0.4
         self.arrows_ = [
             ax.quiver(*self.feet.T, *scaled[:, k].T, color=colors[k], label=name, **look)
             for k, name in enumerate(self.names)
         ]
         tips = self.feet[:, None] + scaled
-        ends = np.concatenate([self.scores, tips.reshape(-1, 2)])
-        ax.update_datalim(ends)
+        ax.update_datalim([*self.scores, *tips.reshape(-1, 2)])
         ax.margins(0.08)
         ax.autoscale_view()
         self._explain(ax)
@@ -308,15 +307,6 @@ class BiplotDisplay(base.Display):
             legend.set_clip_on(False)  # else the layout leaves no room for it
             place = {"loc": "lower left", "bbox_to_anchor": (1.0, 0.0)}
             base.legend_outside(ax, handles=self.points_, markerscale=1.4, **place)
-
-    def _scatter(self, ax: Axes) -> None:
-        classes = base.classes_of(self.labels)
-        grays = np.linspace(0.45, 0.82, len(classes)) if len(classes) > 1 else [0.7]
-        look = {"s": 13, "linewidths": 0, "zorder": 1}
-        self.points_ = [
-            ax.scatter(*self.scores[rows].T, label=name, **look, **style)
-            for name, rows, style in base.groups_of(self.labels, [*map(str, grays)], "Greys")
-        ]
 
     def _name_tips(self, ax: Axes, tips: Array, colors: Sequence[str]) -> None:
         """The longest arrow of each variable carries its name, unless no place near it is free.
@@ -342,24 +332,20 @@ class BiplotDisplay(base.Display):
                 self.texts_.append(None)
 
 
-def _on_grid(
-    subspace: Any, rows: Array, Z: Array, pair: list[int], grid: int
-) -> tuple[Array, Array]:
+def _on_grid(subspace: Any, rows: Array, Z: Array, pair: list[int], grid: int) -> tuple[Array, ...]:
     """Mean scores and mean derivatives of the rows in each cell of the map that holds enough."""
     if len(rows) > ROWS:
         index = np.sort(fixed_rng(0).choice(len(rows), ROWS, replace=False))
         rows, Z = rows[index], Z[index]
     J = sensitivity(subspace, rows)[:, pair]
-    low, high = Z.min(axis=0), Z.max(axis=0)
-    width = np.where(high > low, high - low, 1)
-    cell = np.minimum(((Z - low) / width * grid).astype(int), grid - 1)
-    number = cell[:, 0] * grid + cell[:, 1]
+    width = np.where(np.ptp(Z, axis=0) > 0, np.ptp(Z, axis=0), 1)
+    cell = np.minimum(((Z - Z.min(axis=0)) / width * grid).astype(int), grid - 1)
+    number = cell @ [grid, 1]
     fewest = max(2, FEWEST * len(rows))
-    full = [c for c in range(grid * grid) if (number == c).sum() >= fewest]
+    full = [number == c for c in np.unique(number) if (number == c).sum() >= fewest]
     if not full:
         raise DataError(f"no cell of a {grid} × {grid} grid holds {fewest:.0f} rows; use fewer.")
-    feet = np.array([Z[number == c].mean(axis=0) for c in full])
-    return feet, np.array([J[number == c].mean(axis=0) for c in full])
+    return tuple(np.array([values[inside].mean(axis=0) for inside in full]) for values in (Z, J))
 
 
 #: Where a place for a name is looked for: points of type from the tip, and turns in radians.

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
 from math import ceil
 from typing import Any, Self
 
@@ -10,7 +9,7 @@ import numpy as np
 from sklearn.metrics import auc, roc_curve
 
 from mercer._base.numbers import check_count
-from mercer._base.types import Array, Artist, Axes, Estimator, RowsLike, Targets
+from mercer._base.types import Array, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError, Remedy
 from mercer.plots import _base as base
 from mercer.plots._tables import in_units, nameless_rows, units_of
@@ -20,7 +19,6 @@ from mercer.tables.frames import take_apart
 LEVELS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
 
 
-@dataclass
 class NoveltyDisplay(base.Display):
     """p-values over the plane, the threshold, and the rows.
 
@@ -83,9 +81,8 @@ class NoveltyDisplay(base.Display):
         base.model_to_draw(estimator, "p_values")
         rows = base.rows_of(estimator, X)
         if rows.shape[1] != 2:
-            wrong = f"contours need two variables, and X has shape {rows.shape}; "
-            other = Remedy("or see ContributionsDisplay.", shell="with --columns.")
-            raise DataError(wrong + "choose two columns and fit again, " + other)
+            wrong = f"contours need two variables, and X has shape {rows.shape}; fit again on two, "
+            raise DataError(wrong + Remedy("or see ContributionsDisplay.", shell="with --columns."))
         x, y_grid, points = base.plane(rows, [0, 1], check_count("grid", grid, 2))
         with nameless_rows():
             p_values = estimator.p_values(points).reshape(grid, grid)
@@ -110,7 +107,6 @@ class NoveltyDisplay(base.Display):
         return self
 
 
-@dataclass
 class ContributionsDisplay(base.Display):
     """The largest contributions of variables to novelty scores, a chart for each row.
 
@@ -154,15 +150,13 @@ class ContributionsDisplay(base.Display):
         >>> int(display.contributions.argmax())
         1
         """
-        contributions: Any = estimator.contributions(row)
-        contributions = take_apart(
-            contributions.toarray() if hasattr(contributions, "toarray") else contributions
-        )
-        values = np.column_stack([*contributions.columns.values()])
+        found: Any = estimator.contributions(row)
+        table = take_apart(found.toarray() if hasattr(found, "toarray") else found)
+        values = np.column_stack([*table.columns.values()])
         # A model of tables names the columns that it uses, which are not all that it has seen.
-        names = [*contributions.columns]
-        if contributions.container == "array":
-            names = list(base.names_of(estimator, range(len(names))))
+        names: Sequence[str] = [*table.columns]
+        if table.container == "array":
+            names = base.names_of(estimator, range(len(names)))
         index = getattr(row, "index", None)  # of a list, a method
         numbers = range(len(values)) if index is None or callable(index) else index
         titles = [f"row {name}" for name in numbers]
@@ -176,23 +170,19 @@ class ContributionsDisplay(base.Display):
         size = max(5.6 / columns, 3.6), 1.1 + 0.27 * count
         names = ("contribution to the novelty score", "")
         self.axes_ = base.panel_grid(ax, n, size, *names, columns=columns)
-        self.ax_ = self.axes_[0]
-        bars = [self._chart(*pair, count) for pair in zip(self.axes_, rows, strict=True)]
-        self.bars_ = bars if self.contributions.ndim == 2 else bars[0]
-        for panel, title in zip(self.axes_, self.titles or [], strict=bool(self.titles)):
+        self.ax_, charts = self.axes_[0], []
+        for panel, row, title in zip(self.axes_, rows, self.titles or [""], strict=True):
+            shown = np.argsort(-np.abs(row))[:count][::-1]  # the largest on top
+            colors = np.where(row[shown] > 0, base.ACCENT, base.PALETTE[0])
+            bars = [self.names[i] for i in shown]
+            charts.append(panel.barh(bars, row[shown], color=colors, height=0.7))
+            panel.axvline(0, color=base.ink(), linewidth=0.8)
             panel.set_title(title, fontsize="small")
+            base.tidy(panel)
+        self.bars_ = charts if self.contributions.ndim == 2 else charts[0]
         return self
 
-    def _chart(self, ax: Axes, row: Array, count: int) -> Artist:
-        shown = np.argsort(-np.abs(row))[:count][::-1]  # the largest on top
-        colors = np.where(row[shown] > 0, base.ACCENT, base.PALETTE[0])
-        bars = ax.barh([self.names[i] for i in shown], row[shown], color=colors, height=0.7)
-        ax.axvline(0, color=base.ink(), linewidth=0.8)
-        base.tidy(ax)
-        return bars
 
-
-@dataclass
 class NoveltyRocDisplay(base.Display):
     """The receiver operating characteristic of a detector, and the point where it works.
 
@@ -256,13 +246,17 @@ class NoveltyRocDisplay(base.Display):
         True
         """
         if X is None or y is None:
-            both = "give both, y -1 for new and 1 for normal rows."
-            raise DataError(f"a ROC curve needs rows X and the truth y about them; {both}")
-        novelty, called_new = _scored(estimator, X)
+            raise DataError(
+                "a ROC curve needs rows X and the truth y; give both, y -1 for new, 1 for normal."
+            )
+        decides, point = hasattr(estimator, "score_samples"), None
+        if not decides:
+            base.require_method(estimator, "reconstruction_error")
+        novelty = -estimator.score_samples(X) if decides else estimator.reconstruction_error(X)
         is_new = _truth(y, len(novelty), positive)
         false_alarms, detections, _ = roc_curve(is_new, novelty, drop_intermediate=False)
-        point = None
-        if called_new is not None:
+        if decides:
+            called_new = np.asarray(estimator.predict(X)) == -1
             point = float(called_new[~is_new].mean()), float(called_new[is_new].mean())
         label = type(estimator).__name__ if name is None else name
         area = float(auc(false_alarms, detections))
@@ -270,7 +264,7 @@ class NoveltyRocDisplay(base.Display):
 
     def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax`` or a new figure; another curve in the same axes gets another colour."""
-        self.ax_ = ax = base.axes_or_new(ax, figsize=(4.4, 4.0))
+        self.ax_ = ax = base.tidy(base.axes_or_new(ax, figsize=(4.4, 4.0)))
         before = sum(line.get_gid() == "roc" for line in ax.lines)
         if not before:
             ax.plot([0, 1], [0, 1], ":", color=base.ink(), alpha=0.5, linewidth=1)
@@ -284,19 +278,10 @@ class NoveltyRocDisplay(base.Display):
             (self.point_,) = ax.plot([alarms], [detected], "o", label=text, zorder=3, **look)
         ax.set(xlabel="false alarms", ylabel="new rows found", xlim=(-0.02, 1), ylim=(0, 1.02))
         ax.set_aspect("equal")
-        for axis in (ax.xaxis, ax.yaxis):
-            axis.set_major_formatter(lambda value, _: f"{value:.0%}")
+        ax.xaxis.set_major_formatter("{x:.0%}")
+        ax.yaxis.set_major_formatter("{x:.0%}")
         ax.legend(loc="lower right", frameon=False, fontsize="small")
-        base.tidy(ax)
         return self
-
-
-def _scored(estimator: Estimator, X: RowsLike) -> tuple[Array, Array | None]:
-    """A score that is large for new rows, and which ones are called new, if that is decided."""
-    if hasattr(estimator, "score_samples"):
-        return -np.asarray(estimator.score_samples(X)), np.asarray(estimator.predict(X)) == -1
-    base.require_method(estimator, "reconstruction_error")
-    return np.asarray(estimator.reconstruction_error(X)), None
 
 
 def _truth(y: Targets, n: int, positive: object) -> Array:
@@ -305,16 +290,13 @@ def _truth(y: Targets, n: int, positive: object) -> Array:
     values = set(np.unique(labels).tolist())
     if positive is not None and len(values) > 1 and str(positive) in map(str, values):
         return np.asarray(labels.astype(str) == str(positive))
-    if values == {-1, 1}:
-        return np.asarray(labels == -1)
-    if values == {0, 1}:
-        return np.asarray(labels == 1)
+    if values in ({-1, 1}, {0, 1}):
+        return np.asarray(labels == (-1 if -1 in values else 1))
     python = "positive=, or give -1 for new and 1 for normal rows (or 1 and 0), and some of each."
     held = f"y holds {', '.join(map(str, sorted(values)[:20]))}; say which class is new by "
     raise DataError(held + Remedy(python, shell="--positive."))
 
 
-@dataclass
 class MonitorDisplay(base.Display):
     """The evidence of a stream against its alarm level, and the p-values of its rows.
 
@@ -373,21 +355,18 @@ class MonitorDisplay(base.Display):
         if X is None:
             raise DataError("a stream is its rows, and none were given; give them as X.")
         played = copy(estimator)
-        start = played.state_.rows
-        update = played.update(X)
+        start, update = played.state_.rows, played.update(X)
         rows, alarm = start + np.arange(len(update.alarm)), played.alarm_at_
-        since = None if alarm is None else played.since_
-        evidence = update.log_martingale
-        parts = (rows, evidence, update.p_values, played.level, alarm, since, played.statistic_)
-        return cls(*parts).plot(ax=ax)
+        what = alarm, None if alarm is None else played.since_, played.statistic_
+        display = cls(rows, update.log_martingale, update.p_values, played.level, *what)
+        return display.plot(ax=ax)
 
     def plot(self, *, ax: Axes = None) -> Self:
         self.axes_ = base.panels(ax, 2, 1, figsize=(6.4, 4.2))
         above, below = self.axes_[:, 0]
-        limit = np.log10(1 / self.level)
         above.plot(self.rows, self.log_martingale / np.log(10), color=base.ink(), linewidth=1.2)
         style = {"color": base.ACCENT, "linewidth": 1.2, "linestyle": "--"}
-        above.axhline(limit, label=f"level {self.level:g}", **style)
+        above.axhline(-np.log10(self.level), label=f"level {self.level:g}", **style)
         if self.alarm_at is not None:
             above.axvline(self.alarm_at, color=base.ACCENT, label=f"alarm at row {self.alarm_at:,}")
             text = f"{self.statistic}, since row {self.since:,}"

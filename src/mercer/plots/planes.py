@@ -1,7 +1,6 @@
 """Planes of input space: contours of the components, and the rows that a sparse model keeps."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil, sqrt
 from typing import Any, Self
 
@@ -14,7 +13,6 @@ from mercer.plots import _base as base
 from mercer.plots._tables import in_units, nameless_rows, units_of
 
 
-@dataclass
 class ComponentsDisplay(base.Display):
     """Scores of the first components as functions of two variables.
 
@@ -91,13 +89,16 @@ class ComponentsDisplay(base.Display):
         shown = base.check_components(components, model.subspace.n_components, default=3)
         rows = base.rows_of(estimator, X)
         labels = base.check_labels(y, len(rows))
-        pair = _check_features(features, rows.shape[1])
+        pair, d = [int(i) for i in np.ravel(features)], rows.shape[1]
+        if len(pair) != 2 or len({*pair} & {*range(d)}) != 2:
+            raise DataError(
+                f"features={features!r} span no plane; give two different ones from 0 to {d - 1}."
+            )
         x, y_grid, points = base.plane(rows, pair, check_count("grid", grid, 2))
         values = model.subspace.scores(points)[:, shown].T.reshape(len(shown), grid, grid)
-        inside = rows[:, pair] if rows.shape[1] == 2 else None
-        shares, names = base.shares_of(model, shown), base.names_of(estimator, pair)
-        units = units_of(estimator, pair)
-        return cls(x, y_grid, values, shown, inside, labels, shares, names, units).plot(ax=ax)
+        inside, shares = rows[:, pair] if d == 2 else None, base.shares_of(model, shown)
+        words = shares, base.names_of(estimator, pair), units_of(estimator, pair)
+        return cls(x, y_grid, values, shown, inside, labels, *words).plot(ax=ax)
 
     def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax``, as many axes as there are components, or a new figure."""
@@ -106,10 +107,11 @@ class ComponentsDisplay(base.Display):
         self.contours_ = [self._panel(panel, k) for k, panel in enumerate(self.axes_)]
         self.legend_ = None
         if self.rows is not None and self.labels is not None:
-            handles, names = self.axes_[0].get_legend_handles_labels()
-            place = {"loc": "outside right upper"} if ax is None else {"loc": "best"}
-            where = self.figure_ if ax is None else self.axes_[-1]
-            self.legend_ = where.legend(handles, names, frameon=False, fontsize="small", **place)
+            where, place = self.axes_[-1], "best"
+            if ax is None:
+                where, place = self.figure_, "outside right upper"
+            shapes = self.axes_[0].get_legend_handles_labels()
+            self.legend_ = where.legend(*shapes, frameon=False, fontsize="small", loc=place)
         return self
 
     def _panel(self, ax: Axes, k: int) -> Any:
@@ -137,20 +139,10 @@ class ComponentsDisplay(base.Display):
         return contours
 
 
-def _check_features(features: Any, d: int) -> list[int]:
-    pair = [int(i) for i in np.atleast_1d(features)]
-    if d < 2 or len(pair) != 2 or pair[0] == pair[1] or not all(0 <= i < d for i in pair):
-        wrong = f"features={features!r} of {d} variables span no plane; "
-        numbers = f"give two different numbers from 0 to {d - 1}, of at least two variables."
-        raise DataError(wrong + numbers)
-    return pair
-
-
 #: Area of the largest circle, in points².
 LARGEST = 320.0
 
 
-@dataclass
 class RepresentingVectorsDisplay(base.Display):
     """Representing vectors with their weights: in the plane, or as images.
 
@@ -234,14 +226,13 @@ class RepresentingVectorsDisplay(base.Display):
         """
         subspace = base.model_to_draw(estimator, "span_error").subspace
         rows = None if X is None else base.rows_of(estimator, X)
-        support = base.rows_of(estimator, None)
         order = np.argsort(-estimator.weights_, kind="stable")
-        vectors, weights = support[order], np.asarray(estimator.weights_)[order]
-        display = cls(vectors, weights, len(weights), vectors, rows)
+        vectors, weights = base.rows_of(estimator, None)[order], estimator.weights_[order]
+        display = cls(vectors, np.asarray(weights), len(weights), vectors, rows)
         if image_shape is not None or base.look_like_images(vectors):
             display.image_shape = base.shape_of_image(vectors.shape[1], image_shape)
             shown = slice(check_count("limit", limit))
-            display.vectors, display.weights = vectors[shown], weights[shown]
+            display.vectors, display.weights = vectors[shown], display.weights[shown]
             display.places = display.rows = None
         elif vectors.shape[1] == 2:
             every = vectors if rows is None else np.vstack([vectors, rows])
@@ -252,17 +243,20 @@ class RepresentingVectorsDisplay(base.Display):
             display.units = units_of(estimator, [0, 1])
         else:  # in the plane of two components, since the variables cannot be seen themselves
             if subspace.n_components < 2:
-                few = "a plane needs 2 components, and the model has 1"
-                raise DataError(f"{few}; fit it with more.")
-            display.places = subspace.leading(2).scores(vectors)
-            display.rows = None if rows is None else subspace.leading(2).scores(rows)
+                raise DataError("a plane needs 2 components, and the model has 1; fit more.")
+            scores = subspace.leading(2).scores
+            display.places, display.rows = scores(vectors), None if rows is None else scores(rows)
             display.names = ("component 0", "component 1")
         return display.plot(ax=ax, cmap=cmap)
 
     def plot(self, *, ax: Axes = None, cmap: Any = None) -> Self:
         if self.image_shape is not None:
-            return self._sheet(ax, cmap)
-        self.ax_ = ax = base.axes_or_new(ax, figsize=(5.6, 4.2))
+            m = len(self.vectors)
+            self._show(ax, cmap, base.in_lines(self.vectors, ceil(sqrt(2 * m))), self.vectors)
+            count = f"{m}" if m == self.n_vectors else f"{m} of {self.n_vectors}"
+            self.ax_.set_title(f"{count} representing rows, by decreasing weight", fontsize="small")
+            return self
+        self.ax_ = ax = base.tidy(base.axes_or_new(ax, figsize=(5.6, 4.2)))
         if self.grid is not None:
             # Not the darkest end of the scale: dots and circles stay in sight.
             darkest = 1.5 * float(self.grid[2].max())
@@ -277,17 +271,7 @@ class RepresentingVectorsDisplay(base.Display):
         label = f"{len(self.weights)} representing, by weight"
         style = {"facecolors": "none", "edgecolors": base.ACCENT, "linewidths": 1.8}
         self.circles_ = ax.scatter(*np.asarray(self.places).T, s=size, label=label, **style)
-        handles = base.legend_above(ax).legend_handles
-        handles[-1].set_sizes([60])
+        base.legend_above(ax).legend_handles[-1].set_sizes([60])
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
         in_units(ax, self.units)
-        base.tidy(ax)
-        return self
-
-    def _sheet(self, ax: Axes, cmap: Any) -> Self:
-        """Images in reading order."""
-        m = len(self.vectors)
-        self._show(ax, cmap, base.in_lines(self.vectors, ceil(sqrt(2 * m))), self.vectors)
-        count = f"{m}" if m == self.n_vectors else f"{m} of {self.n_vectors}"
-        self.ax_.set_title(f"{count} representing rows, by decreasing weight", fontsize="small")
         return self

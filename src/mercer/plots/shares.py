@@ -1,27 +1,24 @@
 """Shares of components and variables: of the variance, for widths of the kernel, of relevance."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from mercer._base.linalg import square_sums
 from mercer._base.numbers import check_choice, check_count
-from mercer._base.types import Array, Artist, Axes, Estimator, RowsLike, Targets
+from mercer._base.types import Array, Axes, Estimator, RowsLike, Targets
 from mercer.estimators import KernelPCA
 from mercer.estimators.relevance import relevance_of
 from mercer.exceptions import DataError, KernelError, Remedy
-from mercer.kernels import Kernel, RadialKernel
+from mercer.kernels import RadialKernel
 from mercer.model import Subspace
 from mercer.plots import _base as base
 from mercer.plots._tables import by_column
 from mercer.relevance import Interval, Uncertainty
-from mercer.selection import kernels_around
 from mercer.selection.search import fit_quietly
 
 
-@dataclass
 class ScreeDisplay(base.Display):
     """Shares of the true variance, one bar for each component, and their sum.
 
@@ -84,16 +81,15 @@ class ScreeDisplay(base.Display):
         model = base.model_to_draw(estimator)
         shares = model.explained_variance_ratio
         if shares is None:
-            shell = "draw one of the same rows, 'mercer fit DATA'."
-            remedy = Remedy("draw the KernelPCA of the same rows.", shell=shell)
             unknown = f"{type(estimator).__name__} does not know the variance of its components; "
-            raise DataError(unknown + remedy)
+            shell = "draw one of the same rows, 'mercer fit DATA'."
+            raise DataError(unknown + Remedy("draw the KernelPCA of the same rows.", shell=shell))
         new = None if X is None else _shares_of_rows(model.subspace, base.rows_of(estimator, X))
         interval = None if uncertainty is None else uncertainty.shares
         return cls(shares, new, interval).plot(ax=ax)
 
     def plot(self, *, ax: Axes = None) -> Self:
-        self.ax_ = ax = base.axes_or_new(ax, figsize=(5.6, 3.4))
+        self.ax_ = ax = base.tidy(base.axes_or_new(ax, figsize=(5.6, 3.4)))
         number = np.arange(len(self.shares))
         # Gaps between very many bars would only flicker.
         many = len(number) > 40
@@ -101,26 +97,24 @@ class ScreeDisplay(base.Display):
         self.bars_ = ax.bar(number, self.shares, label="component", **look)
         if self.interval is not None:
             low, high = self.interval.low, self.interval.high
-            shares = self.shares[: len(low)]
+            at, shares = number[: len(low)], self.shares[: len(low)]
             # Intervals are corrected for bias: the share itself may lie at their edge.
             error = np.maximum([shares - low, high - shares], 0)
-            bars = {"fmt": "none", "ecolor": base.ink(), "elinewidth": 0.9, "capsize": 2}
-            bars["label"] = "interval"
-            self.intervals_ = ax.errorbar(number[: len(low)], shares, error, **bars)
+            look = {"fmt": "none", "ecolor": base.ink(), "elinewidth": 0.9, "capsize": 2}
+            self.intervals_ = ax.errorbar(at, shares, error, label="interval", **look)
         style = {"markersize": 3.5, "marker": None if many else "o"}
         (self.line_,) = ax.plot(number, self.cumulative, color=base.ink(), label="sum", **style)
         if self.new_rows is not None:
             style |= {"color": base.ACCENT, "label": "sum, rows of X"}
             (self.new_line_,) = ax.plot(number, self.new_rows, "--", **style)
         place = {"textcoords": "offset points", "ha": "center", "fontsize": "small"}
-        end = (number[-1], self.cumulative[-1])
-        ax.annotate(f"{self.cumulative[-1]:.1%}", end, (0, 5), **place)
+        whole = self.cumulative[-1]
+        ax.annotate(f"{whole:.1%}", (number[-1], whole), (0, 5), **place)
         ax.set(xlabel="component", ylabel="share of the true variance", ylim=(0, 1.06))
         ax.set_xlim(-0.7, len(number) - 0.3 + 0.02 * len(number))
         ax.xaxis.get_major_locator().set_params(integer=True)
-        ax.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+        ax.yaxis.set_major_formatter("{x:.0%}")
         ax.legend(frameon=False, fontsize="small", loc="best")
-        base.tidy(ax)
         return self
 
 
@@ -135,7 +129,6 @@ def _shares_of_rows(subspace: Subspace, rows: Array) -> Array:
 FACTORS = tuple(2.0 ** (k / 2) for k in range(-6, 7))
 
 
-@dataclass
 class WidthSpectrumDisplay(base.Display):
     """Shares of the true variance that the first components hold, for a range of widths.
 
@@ -199,29 +192,25 @@ class WidthSpectrumDisplay(base.Display):
         rows = base.rows_of(estimator, X)
         kernel = subspace.kernel
         if not isinstance(kernel, RadialKernel):
-            radial = "use a radial kernel such as Gaussian()."
-            remedy = Remedy(radial, shell="fit with --kernel gaussian.")
+            remedy = Remedy("use one such as Gaussian().", shell="fit with --kernel gaussian.")
             raise KernelError(f"{kernel!r} has no width; " + remedy)
-        multiples = np.asarray(factors, dtype=float)
-        if (
-            multiples.ndim != 1
-            or len(multiples) < 2
-            or not (np.isfinite(multiples) & (multiples > 0)).all()
-        ):
+        multiples = np.sort(np.ravel(factors).astype(float))
+        if len(multiples) < 2 or not 0 < multiples[0] <= multiples[-1] < np.inf:
             raise DataError(f"factors={factors!r}: give two positive numbers or more.")
-        kernels: list[Any] = list(kernels_around(kernel, rows, multiples.tolist()))
         q = min(check_count("n_components", n_components), len(rows) - 1)
         solver = estimator.solver if isinstance(estimator, KernelPCA) else "auto"
-        center = bool(subspace.mean.any())
-        shares = np.stack([_spectrum(kernel, rows, q, center, solver) for kernel in kernels])
-        lengths = np.array([kernel.length for kernel in kernels])
-        order = np.argsort(lengths)
-        return cls(lengths[order], shares[order], kernel.length).plot(ax=ax)
+        same: dict[str, Any] = {"center": bool(subspace.mean.any()), "solver": solver}
+        lengths, shares = kernel.length * multiples, np.zeros((len(multiples), q))
+        for length, line in zip(lengths.tolist(), shares, strict=True):
+            model = KernelPCA(q, kernel=kernel.with_length(length), random_state=0, **same)
+            held = fit_quietly(model, rows).explained_variance_ratio_
+            line[: len(held)] = held  # zero for components that do not exist
+        return cls(lengths, shares, kernel.length).plot(ax=ax)
 
     def plot(self, *, ax: Axes = None) -> Self:
         from matplotlib import colormaps
 
-        self.ax_ = ax = base.axes_or_new(ax, figsize=(5.6, 3.6))
+        self.ax_ = ax = base.tidy(base.axes_or_new(ax, figsize=(5.6, 3.6)))
         q = self.shares.shape[1]
         # From dark to light along one scale, so that the order shows without colour.
         colors = colormaps["viridis"](np.linspace(0.1, 0.95, q))
@@ -235,25 +224,12 @@ class WidthSpectrumDisplay(base.Display):
         ax.annotate("the model", (self.length, 1.0), (0, 3), **coordinates, **place)
         ax.set(xlabel="width of the kernel", ylabel="share of the true variance")
         ax.set(xscale="log", xlim=(self.lengths[0], self.lengths[-1]), ylim=(0, 1))
-        ax.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-        areas = {"handles": self.areas_[::-1], "labels": [f"{k}" for k in reversed(range(q))]}
+        ax.yaxis.set_major_formatter("{x:.0%}")
+        areas = {"handles": self.areas_[::-1], "labels": [*reversed(range(q))]}
         base.legend_outside(ax, **areas, title="component", handletextpad=None)
-        base.tidy(ax)
         return self
 
 
-def _spectrum(kernel: Kernel, rows: Array, q: int, center: bool, solver: Any) -> Array:
-    """Shares of q components, zero for those that do not exist."""
-    model = KernelPCA(q, kernel=kernel, center=center, solver=solver, random_state=0)
-    shares = np.asarray(fit_quietly(model, rows).explained_variance_ratio_)
-    return np.pad(shares, (0, q - len(shares)))
-
-
-#: Ways of drawing relevance.
-KINDS = ("bars", "heatmap", "images")
-
-
-@dataclass
 class RelevanceDisplay(base.Display):
     """Relevance of the variables in the components, as shares that sum to 1 in each.
 
@@ -326,27 +302,23 @@ class RelevanceDisplay(base.Display):
         >>> display.values.shape
         (3, 4)
         """
-        check_choice("kind", kind, KINDS)
+        check_choice("kind", kind, ("bars", "heatmap", "images"))
         available = base.model_to_draw(estimator).subspace.n_components
         shown = base.check_components(components, available, default=3 if kind == "bars" else 10)
-        rows = None if X is None else base.rows_of(estimator, X)
+        rows, interval = None if X is None else base.rows_of(estimator, X), None
         relevance = relevance_of(estimator, rows, "share")
-        relevance = relevance if uncertainty is not None else by_column(estimator, relevance)
-        interval = None
-        if uncertainty is not None:
-            intervals = uncertainty.relevance
-            if max(shown) >= len(intervals.low):
-                known = f"the intervals are of {len(intervals.low)} components"
-                raise DataError(f"{known}; draw fewer of them.")
-            interval = Interval(
-                intervals.estimate[shown], intervals.low[shown], intervals.high[shown]
-            )
+        if uncertainty is None:
+            relevance = by_column(estimator, relevance)
+        else:
+            parts = vars(uncertainty.relevance)
+            if max(shown) >= (known := len(parts["low"])):
+                raise DataError(f"the intervals are of {known} components; draw fewer of them.")
+            interval = Interval(**{name: part[shown] for name, part in parts.items()})
         look = {"kind": kind, "limit": check_count("limit", limit), "image_shape": image_shape}
         values = relevance.components[shown]
         return cls(values, relevance.overall, relevance.names, shown, interval, **look).plot(ax=ax)
 
     def plot(self, *, ax: Axes = None) -> Self:
-        self.artists_: list[Artist] = []
         {"bars": self._bars, "heatmap": self._heatmap, "images": self._images}[self.kind](ax)
         return self
 
@@ -355,7 +327,7 @@ class RelevanceDisplay(base.Display):
         letters = max(len(_short(name)) for name in self.names)
         size, names = (1.7 + 0.075 * letters, 0.75 + 0.2 * count), ("share of relevance", "")
         self.axes_ = base.panel_grid(ax, len(self.components), size, *names, fontsize="x-small")
-        look = {"color": base.PALETTE[0], "height": 0.72}
+        look, self.artists_ = {"color": base.PALETTE[0], "height": 0.72}, []
         look["error_kw"] = {"ecolor": base.ink(), "elinewidth": 0.9, "capsize": 1.8}
         for i, panel in enumerate(self.axes_):
             best = np.argsort(-self.values[i], kind="stable")[:count][::-1]
@@ -368,7 +340,7 @@ class RelevanceDisplay(base.Display):
             panel.set(xlim=(0, 1.05 * top), ylim=(-0.6, count - 0.4))
             panel.set_title(f"component {self.components[i]}", fontsize="small")
             panel.tick_params(labelsize="x-small")
-            panel.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+            panel.xaxis.set_major_formatter("{x:.0%}")
             panel.xaxis.get_major_locator().set_params(nbins=4)
             panel.tick_params(axis="y", length=0)
             base.tidy(panel)
@@ -377,20 +349,19 @@ class RelevanceDisplay(base.Display):
         # The most relevant variables, in the order of the table.
         best = np.sort(np.argsort(-self.overall, kind="stable")[: self.limit])
         table = np.vstack([self.values, self.overall])[:, best]
-        letters = max(len(_short(self.names[j])) for j in best)
-        size = (min(1.6 + 0.42 * len(best), 10), 0.8 + 0.07 * letters + 0.3 * len(table))
-        ax = base.axes_or_new(ax, figsize=size)
+        names = [_short(self.names[j]) for j in best]
+        width, height = min(1.6 + 0.42 * len(best), 10), 0.8 + 0.3 * len(table)
+        ax = base.axes_or_new(ax, figsize=(width, height + 0.07 * len(max(names, key=len))))
         self.axes_ = np.array([ax], dtype=object)
         image = ax.imshow(table, cmap="Blues", vmin=0, aspect="auto", interpolation="nearest")
-        self.artists_.append(image)
-        rows = [f"component {k}" for k in self.components]
-        ax.set_yticks(np.arange(len(table)), [*rows, "all"], fontsize="x-small")
-        names = [_short(self.names[j]) for j in best]
+        self.artists_ = [image]
+        rows = [*(f"component {k}" for k in self.components), "all"]
+        ax.set_yticks(np.arange(len(table)), rows, fontsize="x-small")
         ax.set_xticks(np.arange(len(best)), names, rotation=90, fontsize="x-small")
         ax.axhline(len(table) - 1.5, color=base.ink(), linewidth=0.8)
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
-        bar = ax.figure.colorbar(image, ax=ax, format=lambda value, _: f"{value:.0%}")
+        bar = ax.figure.colorbar(image, ax=ax, format="{x:.0%}")
         bar.set_label("share of relevance", fontsize="x-small")
         bar.ax.tick_params(labelsize="x-small")
         bar.outline.set_visible(False)
@@ -403,7 +374,7 @@ class RelevanceDisplay(base.Display):
         labels = [*self.components, "all"]
         ax, image = base.show_tiles(ax, tiles, shape, limits=(0, 1), column_labels=labels)
         self.axes_ = np.array([ax], dtype=object)
-        self.artists_.append(image)
+        self.artists_ = [image]
 
 
 def _short(name: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +11,6 @@ from mercer._base.types import Array, ArrayLike, Axes, Estimator, RowsLike, Targ
 from mercer.plots import _base as base
 
 
-@dataclass
 class TrustDisplay(base.Display):
     """A map, coloured by how much of each row's neighbourhood it keeps.
 
@@ -75,24 +73,23 @@ class TrustDisplay(base.Display):
         else:
             places = np.asarray(estimator.transform(X) if Z is None else Z, dtype=np.float64)
             trust = estimator.trust(X, places, n_neighbors)
-        places = places[:, None] if places.ndim == 1 else places
         names = [str(name) for name in estimator.get_feature_names_out()]
-        return cls(places, trust, n_neighbors, names).plot(ax=ax)
+        return cls(places.reshape(len(trust), -1), trust, n_neighbors, names).plot(ax=ax)
 
     def plot(self, *, ax: Axes = None) -> Self:
-        self.ax_ = ax = base.axes_or_new(ax, figsize=(6.0, 4.4))
+        self.ax_ = ax = base.tidy(base.axes_or_new(ax, figsize=(6.0, 4.4)))
         # In the order of the rows: neither the torn nor the whole lie on top.
         look: dict[str, Any] = {"s": 9, "linewidths": 0, "cmap": "coolwarm_r", "vmin": 0, "vmax": 1}
         # A map of one coordinate has the trust itself beside it.
         x, y = self.places[:, 0], self.places[:, 1] if self.places.shape[1] > 1 else self.trust
         self.points_ = ax.scatter(x, y, c=self.trust, **look)
         ax.set(xlabel=self._name(0), ylabel=self._name(1))
-        kept = f"The map keeps {self.trust.mean():.0%}".replace("%", " %")
-        ax.set_title(f"{kept} of a row's {self.n_neighbors} nearest rows.", fontsize="medium")
-        self.bar_ = ax.figure.colorbar(self.points_, ax=ax, ticks=[0, 0.25, 0.5, 0.75, 1])
-        self.bar_.ax.set_yticklabels(["0 %", "25 %", "50 %", "75 %", "100 %"])
-        self.bar_.set_label("torn apart  ←  nearest rows that stay near  →  kept")
-        base.tidy(ax)
+        share, k = 100 * self.trust.mean(), self.n_neighbors
+        title = f"The map keeps {share:.0f} % of a row's {k} nearest rows."
+        ax.set_title(title, fontsize="medium")
+        bar = {"ticks": np.linspace(0, 1, 5), "format": lambda share, _: f"{100 * share:.0f} %"}
+        bar["label"] = "torn apart  ←  nearest rows that stay near  →  kept"
+        self.bar_ = ax.figure.colorbar(self.points_, ax=ax, **bar)
         return self
 
     def _name(self, k: int) -> str:

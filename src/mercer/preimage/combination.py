@@ -13,7 +13,7 @@ from mercer.model import Subspace
 from mercer.points.sparse import SparseRows
 from mercer.points.tiles import Tiles
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, Status, check_codes
-from mercer.preimage.nearest import Nearest
+from mercer.preimage.nearest import FromStart
 
 #: Rows whose weights on all support points are held at a time.
 ROWS = 256
@@ -72,29 +72,20 @@ class Combination(PreImageSolver):
 
 
 @dataclass(frozen=True)
-class _BoundCombination(BoundPreImage):
-    config: Combination
-    subspace: Subspace
+class _BoundCombination(FromStart):
     radial: Any  # the kernel without a factor before it, which cancels
     support: Any  # (m, d) as SciPy has it
 
     def solve(self, Z: Array, start: Rows | None = None) -> PreImages:
         Z = check_codes(Z.astype(self.subspace.coef.dtype, copy=False))
-        nearest = Nearest().init(self.subspace)
-        first = nearest.solve(Z).points if start is None else SparseRows.of(start)
-
-        def work(rows: slice) -> tuple[SparseRows, Array, Array]:
-            return self._iterate(Z[rows], first[rows], nearest)
-
-        parts = thread_map(work, blocks(len(Z), ROWS))
+        first = SparseRows.of(self.begin(Z, start))
+        parts = thread_map(lambda i: self._iterate(Z[i], first[i]), blocks(len(Z), ROWS))
         points, rounds, status = zip(*parts, strict=True)
         ends = np.concatenate(status)
         good = (ends == Status.CONVERGED) | (ends == Status.RESTARTED)
         return PreImages(points[0].joined(*points[1:]), good, np.concatenate(rounds), ends)
 
-    def _iterate(
-        self, Z: Array, at: SparseRows, nearest: BoundPreImage
-    ) -> tuple[SparseRows, Array, Array]:
+    def _iterate(self, Z: Array, at: SparseRows) -> tuple[SparseRows, Array, Array]:
         G = self.subspace.expansion(Z)
         # What each will have come to when it settles.
         status = np.full(len(Z), Status.CONVERGED, dtype="U15")
@@ -105,7 +96,7 @@ class _BoundCombination(BoundPreImage):
             rounds[running] += 1
             lost = running[~pulled]
             if lost.size:  # once at the nearest support row; a second time it has failed
-                image = _replaced(image, ~pulled, nearest.solve(Z[lost]).points)
+                image = _replaced(image, ~pulled, self.nearest.solve(Z[lost]).points)
                 again = status[lost] == Status.RESTARTED
                 status[lost] = np.where(again, Status.FAILED, Status.RESTARTED)
             settled = pulled & (image.squared_differences(at[running]) <= small)

@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer._base.config import with_parameters
 from mercer._base.linalg import SQUARABLE, square_sums
-from mercer._base.machine import n_threads, thread_map
+from mercer._base.machine import blocks, n_threads, thread_map
 from mercer._base.progress import announce
 from mercer._base.types import Array
 from mercer.exceptions import KernelError
@@ -19,7 +19,7 @@ from mercer.kernels import RadialKernel
 from mercer.model import Subspace
 from mercer.preimage._sweep import Images, Sweep
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, Status, check_codes
-from mercer.preimage.nearest import Nearest
+from mercer.preimage.nearest import FromStart
 
 #: Differences that Anderson's acceleration looks back on.
 DEPTH = 3
@@ -57,8 +57,6 @@ def in_single(subspace: Subspace) -> Subspace | None:
 #: 16 MB, which malloc gives again without asking the system for fresh pages.
 ROWS = (32, 256)
 BATCH_BYTES = 16 << 20
-#: Rows that BLAS takes at once: a product with 250 rows takes as long as one with 256.
-STEP = 16
 #: Sweeps before the points that are left are packed into full batches again.
 SWEEPS = 12
 #: A batch is thinned out when this share of it has arrived.
@@ -109,8 +107,9 @@ class FixedPoint(PreImageSolver):
     -----
     O(m d) time per point and sweep; memory O(m) for each of at most 256 rows per thread. Points
     that have arrived leave the batch. A model in float64 makes its first sweeps in float32, which
-    take half the time, and ends in float64; a point whose first step in float64 disagrees, or that
-    float32 could not settle in 30 sweeps, starts anew in float64.
+    take half the time, and ends in float64 (unless ``tol`` is 1e-3 or more, which float32 settles);
+    a point whose first step in float64 disagrees, or that float32 could not settle in 30 sweeps,
+    starts anew in float64.
 
     Where the denominator is negative or cancels, or the step leaves the data's box by more than its
     diagonal, the point is restarted, at the support point with the largest γ and then at the mean,
@@ -156,19 +155,13 @@ class FixedPoint(PreImageSolver):
 
 
 @dataclass(frozen=True)
-class _BoundFixedPoint(BoundPreImage):
-    config: FixedPoint
-    subspace: Subspace
+class _BoundFixedPoint(FromStart):
     restarts: int = 2
 
     @cached_property
     def sweep(self) -> Sweep:
         # A factor before the radial kernel cancels in eq. (10).
         return Sweep(self.subspace, cast("RadialKernel", self.subspace.kernel.radial))
-
-    @cached_property
-    def nearest(self) -> BoundPreImage:
-        return Nearest().init(self.subspace)
 
     @cached_property
     def rough(self) -> _BoundFixedPoint | None:
@@ -184,7 +177,7 @@ class _BoundFixedPoint(BoundPreImage):
         return _BoundFixedPoint(rough, single, restarts=0)  # these are decided in float64
 
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:
-        X = self.nearest.solve(Z).points if start is None else start
+        X = self.begin(Z, start)
         Z = check_codes(Z.astype(self.sweep.dtype, copy=False))
         points = _Points(self.sweep.to_shifted(X), held=start is not None)
         if self.rough is not None:
@@ -207,20 +200,15 @@ class _BoundFixedPoint(BoundPreImage):
 
     def _run(self, points: _Points, Z: Array) -> None:
         """Sweeps until no point is left."""
+        most = BATCH_BYTES // (self.subspace.n_support * self.sweep.dtype.itemsize)
+        most = int(np.clip(most, *ROWS))
         running = np.flatnonzero(points.status == _RUNNING)
         while running.size:
-            rows = self._rows_of(running.size)
-            batches = [running[i : i + rows] for i in range(0, running.size, rows)]
+            parts = blocks(running.size, min(most, -(-running.size // n_threads())))
+            batches = [running[part] for part in parts]
             thread_map(lambda batch: self._advance(points, Z, batch), batches)
             running = running[points.status[running] == _RUNNING]
             announce("pre-images", len(Z) - running.size, len(Z))
-
-    def _rows_of(self, n: int) -> int:
-        """Rows of a batch of n points: near-equal shares, but in steps that BLAS likes."""
-        most = BATCH_BYTES // (self.subspace.n_support * self.sweep.dtype.itemsize)
-        most = min(int(np.clip(most, *ROWS)), -(-n // n_threads()))
-        share = -(-n // -(-n // most))
-        return -(-share // STEP) * STEP
 
     def _advance(self, points: _Points, Z: Array, rows: Array) -> None:
         """Some sweeps over one batch."""

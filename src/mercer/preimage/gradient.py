@@ -1,7 +1,6 @@
 """Descent on the feature-space distance itself, for any kernel with a gradient (Mika eq. 7)."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +10,7 @@ from mercer._base.machine import blocks, n_threads, thread_map
 from mercer._base.types import Array
 from mercer.model import Subspace
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, Status, check_codes
-from mercer.preimage.nearest import Nearest
+from mercer.preimage.nearest import FromStart
 
 #: The limited memory of quasi-Newton steps (Nocedal 1980).
 DEPTH = 6
@@ -106,18 +105,11 @@ class Gradient(PreImageSolver):
 
 
 @dataclass(frozen=True)
-class _BoundGradient(BoundPreImage):
-    config: Gradient
-    subspace: Subspace
-
-    @cached_property
-    def nearest(self) -> BoundPreImage:
-        return Nearest().init(self.subspace)
-
+class _BoundGradient(FromStart):
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:
         dtype = Z.dtype
         Z = check_codes(Z).astype(np.float64, copy=False)
-        X = self.nearest.solve(Z).points if start is None else start
+        X = self.begin(Z, start)
 
         def descend(rows: slice) -> tuple[Array, Array, Array]:
             return _Descent(self.config, self.subspace, Z[rows], X[rows]).run()

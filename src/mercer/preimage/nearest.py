@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from mercer._base.linalg import square_sums
 from mercer._base.machine import blocks, thread_map
 from mercer._base.numbers import check_count
-from mercer._base.types import Array
+from mercer._base.types import Array, Rows
 from mercer.exceptions import DataError, KernelError
 from mercer.model import Subspace
 from mercer.preimage.base import BoundPreImage, FromScores, PreImages, PreImageSolver
@@ -42,6 +43,23 @@ class Nearest(PreImageSolver):
     def init(self, subspace: Subspace) -> BoundPreImage:
         support = SupportScores(subspace)
         return FromScores(lambda Z: PreImages.direct(support.take(support.nearest(Z, 1)[:, 0])))
+
+
+@dataclass(frozen=True)
+class FromStart(BoundPreImage):
+    """A method that goes from the point, or where that is not known from the nearest example."""
+
+    config: Any
+    subspace: Subspace
+
+    @cached_property
+    def nearest(self) -> BoundPreImage:
+        """Of support points."""
+        return Nearest().init(self.subspace)
+
+    def begin(self, Z: Array, start: Rows | None) -> Any:
+        """Where to begin for these scores."""
+        return self.nearest.solve(Z).points if start is None else start
 
 
 @dataclass(frozen=True)

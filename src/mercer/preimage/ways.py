@@ -214,7 +214,8 @@ def choose_kernel(
 
     def errors(candidate: RadialKernel) -> Array:
         basis = Basis(candidate, Vectors(Z))
-        return _leave_one_out(basis.gram(), X, ALPHAS, (basis.at(placed), X)).sum(axis=0)
+        left_out = _leave_one_out(basis.gram(), X, ALPHAS, (basis.at(placed), X))
+        return np.asarray(left_out.sum(axis=0))
 
     losses = np.stack(thread_map(errors, kernels))
     # The first that will do is the roughest and narrowest: it does not swing between rows.
@@ -236,14 +237,9 @@ def learn_back(
     O(n³/3 + n² (c + d)) time up to 5,000 rows, O(n m (m + d)) on m landmarks of more.
     """
     mean = np.asarray(X.for_user().mean(axis=0), dtype=np.float64).ravel()
-    learn = _on_all if len(Z) <= LARGEST else on_landmarks
-    centres, weights, left = learn(Z, X, mean, kernel, alpha, n_landmarks, rows)
-    return Back(kernel, centres, weights, mean, alpha), left
-
-
-def _on_all(
-    Z: Array, X: Points, mean: Array, kernel: Kernel, alpha: float, _: int, rows: Array
-) -> tuple[Array, Array, LeftOut]:
+    if len(Z) > LARGEST:
+        centres, weights, left = on_landmarks(Z, X, mean, kernel, alpha, n_landmarks, rows)
+        return Back(kernel, centres, weights, mean, alpha), left
     K = Basis(kernel, Vectors(Z)).gram()
     K[np.diag_indices_from(K)] += alpha
     with lapack_threads(len(K)):
@@ -252,7 +248,7 @@ def _on_all(
         one = np.zeros((len(Z), len(rows)), order="F")
         one[rows, np.arange(len(rows))] = 1
         half = solve_triangular(L[0], one, lower=True, overwrite_b=True)
-        return Z, A, LeftOut(half.T @ half, A[rows])
+        return Back(kernel, Z, A, mean, alpha), LeftOut(half.T @ half, A[rows])
 
 
 def on_landmarks(

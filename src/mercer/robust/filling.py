@@ -8,7 +8,7 @@ rows, for rows of which the observed values say much, some or little.
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import itemgetter
 
 import numpy as np
@@ -79,12 +79,12 @@ class Filling:
     """
 
     gaussian: GaussianRows | None
-    by_count: bool
-    edges: Array
-    noise: Array
-    share: Array
-    spread: Array
-    errors: Array
+    by_count: bool = False
+    edges: Array = field(default_factory=lambda: np.empty(0))
+    noise: Array = field(default_factory=lambda: np.array([USUAL_NOISE]))
+    share: Array = field(default_factory=lambda: np.ones(1))
+    spread: Array = field(default_factory=lambda: np.ones(1))
+    errors: Array = field(default_factory=lambda: np.empty((0, 2)))
 
     def start(self, X: Array, mean: Array) -> tuple[Array, Array]:
         """The linear answer, and the class of each row."""
@@ -150,16 +150,16 @@ def choose_filling(
     """
     n, d = X.shape
     if n < FEWEST_ROWS or d > MOST_COLUMNS:
-        return _usual(None)
+        return Filling(None)
     trials = [_trial(learn, *split, preimage) for split in _splits(X, masks)]
     if not trials:
-        return _usual(fit_gaussian(X))
+        return Filling(fit_gaussian(X))
     joined = (np.concatenate(parts, axis=-1) for parts in zip(*trials, strict=True))
     truth, answers, kernel, around, left, count = joined
     best = int(((answers - truth) ** 2).sum(axis=1).argmin())
     gaussian, linear = fit_gaussian(X, STRENGTHS[best]), answers[best]
     if len(truth) < VALUES // 3:
-        return _usual(gaussian)
+        return Filling(gaussian)
 
     def classed(number: Array, by_count: bool) -> tuple[float, Filling]:
         """The squared error of all masked values, and what to do with classes by this number."""
@@ -267,11 +267,6 @@ def _count(X: Array) -> Array:
     return np.asarray(np.isnan(X).mean(axis=1))
 
 
-def _usual(gaussian: GaussianRows | None) -> Filling:
-    one, unknown = np.ones(1), np.empty((0, 2))
-    return Filling(gaussian, False, np.empty(0), USUAL_NOISE * one, one, one, unknown)
-
-
 # Training rows with missing values: fit, fill in, repeat.
 
 
@@ -310,7 +305,13 @@ def fill_missing(
     filling : Filling
     """
     missing = np.isnan(X)
-    filling = choose_filling(learn, X, _masks_like(missing), preimage)
+    patterns = missing[missing.any(axis=1)]
+
+    def masks(rows: Array, rng: np.random.Generator) -> Array:
+        """Each is the pattern of some row with missing values."""
+        return np.asarray(patterns[rng.integers(0, len(patterns), len(rows))])
+
+    filling = choose_filling(learn, X, masks, preimage)
     linear, kind = filling.start(X.astype(np.float64), np.nanmean(X, axis=0))
     filled = linear.astype(X.dtype)
     if not filling.share.any():
@@ -348,16 +349,6 @@ def fill_missing(
     if others.size:
         filled[others] = fill(others, filled[seen])
     return filled, np.array(changes), filling
-
-
-def _masks_like(missing: Array) -> Masks:
-    """Masks like the rows' own: each is the pattern of some row with missing values."""
-    patterns = missing[missing.any(axis=1)]
-
-    def masks(rows: Array, rng: np.random.Generator) -> Array:
-        return np.asarray(patterns[rng.integers(0, len(patterns), len(rows))])
-
-    return masks
 
 
 @check_loaded.register

@@ -7,9 +7,9 @@ left, and would keep its weight for ever.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -55,7 +55,7 @@ class Hampel(Loss):
 
     def weight(self, u: Array) -> Array:
         if not 0 <= self.full < self.none:
-            raise DataError(f"full={self.full}, none={self.none}: give 0 <= full < none.")
+            raise DataError(f"{self!r}: give 0 <= full < none; 6 and 8 are usual.")
         v = np.clip((u - self.full) / (self.none - self.full), 0, 1)
         return np.asarray((1 - v**2) ** 2)
 
@@ -263,17 +263,9 @@ class Trust:
     grouped: Array
     #: numbers of the rows among which trust would have grown, had they not been fewer than half
     dense: Array
-    rounds: int
-
-
-class _Grown(NamedTuple):
-    """Trusted rows, how far all lie from these, in which units, and after how many rounds."""
-
-    trusted: Array
+    #: of the logarithms of distances between trusted rows
     middle: float
     spread: float
-    excess: Array
-    grouped: Array
     rounds: int
 
 
@@ -306,10 +298,10 @@ def trusted_rows(X: RowsLike, kernel: Kernel) -> Trust:
         excess[others], grouped[others] = _placed(near, far, grown.middle, grown.spread)
         trusted[others] = (excess[others] <= REACH) & ~grouped[others]
     trusted[_strays(excess, ~trusted & ~grouped, float(excess[trusted].max()))] = True
-    return Trust(trusted, excess, grouped, dense, grown.rounds)
+    return replace(grown, trusted=trusted, excess=excess, grouped=grouped, dense=dense)
 
 
-def _grown(D: Array, place: Array, near: Array, allowed: Array) -> _Grown:
+def _grown(D: Array, place: Array, near: Array, allowed: Array) -> Trust:
     """Trusted rows, grown from the half of these references that are closest to all others."""
     size = max(len(allowed) // 2 + 1, min(NEIGHBOUR + 1, len(allowed)))
     # The distance to the middle one of all other rows.
@@ -328,7 +320,7 @@ def _grown(D: Array, place: Array, near: Array, allowed: Array) -> _Grown:
             break
         # Growing only: a row that entered lent others support, and may not leave them without.
         trusted = trusted | entering
-    return _Grown(trusted, middle, spread, excess, grouped, rounds)
+    return Trust(trusted, excess, grouped, place[:0], middle, spread, rounds)
 
 
 def _placed(near: Array, far: Array, middle: float, spread: float) -> tuple[Array, Array]:
@@ -366,8 +358,8 @@ def _distances(points: Points, base: Points, kernel: Kernel) -> Array:
             from sklearn.metrics.pairwise import euclidean_distances  # brings in all metrics
 
             return np.asarray(euclidean_distances(points.for_user(), base.for_user()))
-        rows = (np.asarray(p.vectors("a robust start"), dtype=float) for p in (points, base))
-        return np.asarray(cdist(*rows))
+        rows, others = (p.vectors("a robust start").astype(float) for p in (points, base))
+        return np.asarray(cdist(rows, others))
     own, others = (np.asarray(kernel.diag(p.rows), dtype=float) for p in (points, base))
     K = Basis(kernel, base, np.float64).at(points)
     return np.asarray(np.sqrt(np.maximum(own[:, None] + others - 2 * K, 0)))

@@ -287,8 +287,8 @@ def _estimated(X: Array) -> NoiseLevel:
         what = f"noise of {len(X)} rows with {counted(X.shape[1], 'column')} cannot be told apart"
         raise UnseenNoiseError(f"{what} from what they say; give " + _CLEAN)
     deviation, error, what = min(ways)
-    deviations = np.where(varies, deviation, 0.0)
-    return NoiseLevel(deviations, f"estimated from {what}", error / deviation)
+    level = np.where(varies, deviation, 0.0)
+    return NoiseLevel(level, f"estimated from {what}", error / deviation)
 
 
 def _of_eigenvalues(X: Array) -> tuple[tuple[float, float] | None, int]:

@@ -221,8 +221,7 @@ class Probes:
             return Denoiser.of(fit_quietly(candidate, rows), rows[self.chosen], "auto")
 
         plain = fitted(self.fits, candidate, probe, denoiser, CACHED * (1 + self.count))
-        way = replace(plain, solver=as_preimage(candidate.preimage))
-        return np.asarray(way(q, in_full).rows)
+        return np.asarray(replace(plain, solver=as_preimage(candidate.preimage))(q, in_full).rows)
 
 
 def _principal(X: Array, chosen: Array) -> tuple[Array, Array, Array]:

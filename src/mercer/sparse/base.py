@@ -102,13 +102,13 @@ class BoundSelection(ABC):
 class PoolSelection(BoundSelection):
     """A solver whose candidates are all there from the start.
 
-    ``optimise`` goes up from the model without kernels, and may stop beyond a limit of them.
+    ``optimise(start, limit=...)`` goes up from some kernels, and may stop beyond a limit of them.
     ``points`` are the candidates where these are not the rows: then all of them are kept.
     """
 
     rows: KernelRows
     pool: Pool
-    optimise: Callable[[Likelihood, int | None], Ascent]
+    optimise: Callable[..., Ascent]
     points: RowsLike | None = None
 
     @property
@@ -123,7 +123,7 @@ class PoolSelection(BoundSelection):
             if start is not None:
                 indices, model = start.moved(variance)
                 at = at.add(indices, model.weights)
-            ascent = self.optimise(at, limit)
+            ascent = self.optimise(at, limit=limit)
             if self.points is None:
                 return selected(self.rows, np.arange(self.rows.n), ascent)
             weights = np.zeros(len(self.pool))

@@ -1,6 +1,6 @@
 """Kernels for a noise that is given, or for a number of them: a search on log σ²."""
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -115,23 +115,23 @@ def for_count(bound: BoundSelection, n_kernels: int) -> tuple[Selection, int]:
     return _best(fits.roots), len(fits.found)
 
 
+@dataclass
 class _Fits:
     """Fits along a search, by log σ²."""
 
-    def __init__(self, bound: BoundSelection, n_kernels: int) -> None:
-        self.bound = bound
-        self.wanted = n_kernels
-        # A fit with far more kernels than wanted says all it has to say before it is finished.
-        self.enough = 2 * n_kernels + 20
-        self.found: dict[float, Selection] = {}
+    bound: BoundSelection
+    wanted: int
+    found: dict[float, Selection] = field(default_factory=dict)
 
     def count(self, log_var: float) -> int:
         """Number of kernels at this σ²."""
         if log_var not in self.found:
             announce("noise", len(self.found) + 1, MAX_FITS)
-            above = [x for x, fit in self.found.items() if x > log_var and len(fit) <= self.enough]
+            # A fit with far more kernels than wanted says all it has to say before it is finished.
+            enough = 2 * self.wanted + 20
+            above = [x for x, fit in self.found.items() if x > log_var and len(fit) <= enough]
             start = self.found[min(above)] if above else None
-            self.found[log_var] = self.bound.solve(float(np.exp(log_var)), self.enough, start)
+            self.found[log_var] = self.bound.solve(float(np.exp(log_var)), enough, start)
         return len(self.found[log_var])
 
     @property

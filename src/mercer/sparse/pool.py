@@ -9,6 +9,7 @@ iterations where Greedy takes a fraction of a second.
 
 from abc import abstractmethod
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -54,10 +55,7 @@ class Greedy(SparseSolver):
         self.tol = tol
 
     def bind(self, rows: KernelRows, n_kernels: int | None) -> PoolSelection:  # noqa: ARG002
-        return PoolSelection(rows, dense_pool(rows), self._optimise)
-
-    def _optimise(self, start: Likelihood, limit: int | None) -> Ascent:
-        return construct(start, excess=self.tol, limit=limit)
+        return PoolSelection(rows, dense_pool(rows), partial(construct, excess=self.tol))
 
     def estimate_bytes(self, rows: KernelRows, m: int) -> int:
         return 8 * (3 * rows.n * rows.n + 6 * rows.n * m)

@@ -130,8 +130,7 @@ class Opening:
             table = open_table(look, choice)
             names = _names(table) or ()
         if raw:
-            said = _on_columns(encoder, table)
-            return Opened(table, None, on_columns=said, left_out=[*left_out])
+            return Opened(table, None, on_columns=_on_columns(encoder, table), left_out=[*left_out])
         table = table.map(_Encode(encoder, names), len(encoder.groups_), None)
         return (
             self._completed(table, encoder, table.rows.place) if passes else Opened(table, encoder)

@@ -233,8 +233,7 @@ def _names(names: list[str], n: int, path: Path) -> list[str]:
 def _decoded(look: Look) -> str:
     path, most = look.path, available_bytes() // 4
     with look.open() as file:
-        parts = iter(partial(file.read, PART), b"")
-        raw = b"".join(islice(parts, 1 + most // PART))
+        raw = b"".join(islice(iter(partial(file.read, PART), b""), 1 + most // PART))
     if len(raw) > most:
         what = f"'{path}' holds more than {most >> 20} MB of text, a quarter of the free memory; "
         shell = "leave out texts by 'cut'."

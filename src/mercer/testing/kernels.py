@@ -16,7 +16,7 @@ from mercer.model import Subspace
 from mercer.points.tiles import Tiles
 from mercer.preimage import BoundPreImage, PreImages, PreImageSolver
 from mercer.solvers.base import describe
-from mercer.testing.operators import about, assert_close, ensure
+from mercer.testing.operators import about, assert_close, ensure, expect
 
 #: A point that is said to have converged may still move by this share of the data's radius.
 MOVEMENT = 1e-2
@@ -44,10 +44,8 @@ def check_kernel(kernel: Kernel, X: RowsLike = None) -> None:
     check_resolve(kernel, X)
     resolved = kernel.resolve(X)
     with about(repr(kernel)):
-        check_symmetry(resolved, X)
-        check_diagonal(resolved, X)
-        check_slices(resolved, X)
-        check_formula(resolved, X)
+        for check in (check_symmetry, check_diagonal, check_slices, check_formula):
+            check(resolved, X)
         if kernel.is_mercer:
             check_positive_definite(resolved, X)
         if not kernel.takes_objects:
@@ -71,17 +69,16 @@ def check_diagonal(kernel: Kernel, X: RowsLike) -> None:
 def check_positive_definite(kernel: Kernel, X: RowsLike) -> None:
     """No eigenvalue of the matrix lies below zero by more than rounding, if ``is_mercer``."""
     K = _gram(kernel, X, X)
-    values = np.linalg.eigvalsh((K + K.T) / 2)
-    allowed = 16 * len(K) * np.finfo(np.float64).eps * values[-1]
-    spectrum = f"the eigenvalue {values[0]:.3g} beside a largest one of {values[-1]:.3g}"
-    ensure(values[0] >= -allowed, f"the kernel says is_mercer, but its matrix has {spectrum}")
+    low, *_, high = np.linalg.eigvalsh((K + K.T) / 2)
+    spectrum = f"the eigenvalue {low:.3g} beside a largest one of {high:.3g}"
+    sound = low >= -16 * len(K) * np.finfo(np.float64).eps * high
+    ensure(sound, f"the kernel says is_mercer, but its matrix has {spectrum}")
 
 
 def check_slices(kernel: Kernel, X: RowsLike) -> None:
     """Packed rows may be cut into blocks: the tiles are those of the whole matrix."""
-    packed = Basis(kernel, X).packed
-    n = len(packed)
-    ensure(n == len(X), f"{len(X)} rows were packed as {n}")
+    packed, n = Basis(kernel, X).packed, len(X)
+    expect("the number of packed rows", len(packed), n)
     whole = Tiles(kernel.fill, packed, packed, packed.dtype).gram(np.float64)
     for rows, columns in ((slice(0, n // 3), slice(n // 2, n)), (slice(n // 3, n), slice(1, 2))):
         part = np.empty((len(packed[rows]), len(packed[columns])))
@@ -97,8 +94,8 @@ def check_float32(kernel: Kernel, X: RowsLike) -> None:
     # Operators take the diagonal from diag: a kink at distance zero magnifies rounding there.
     np.fill_diagonal(tile, kernel.diag(single))
     assert_close("in float32", tile, _gram(kernel, X, X), 2e-5)
-    for what, dtype in (("diag", kernel.diag(single).dtype), ("matrix", kernel(single).dtype)):
-        ensure(dtype == np.float32, f"the {what} of float32 rows is {dtype}")
+    expect("the diag of float32 rows", kernel.diag(single).dtype, "float32")
+    expect("the matrix of float32 rows", kernel(single).dtype, "float32")
 
 
 def check_gradient(kernel: Kernel, X: RowsLike) -> None:
@@ -142,12 +139,10 @@ def check_formula(kernel: Kernel, X: RowsLike) -> None:
 def check_resolve(kernel: Kernel, X: RowsLike) -> None:
     """A resolved kernel is a new object or the same one, and resolving it again changes nothing."""
     before, once = describe(kernel), kernel.resolve(X)
-    same = describe(kernel) == before
-    ensure(same, f"resolve changed the kernel itself: {before} became {kernel!r}")
+    expect("the kernel after resolve", describe(kernel), before)
     fewer = X[:6] if kernel.points(X).is_open else X
     for again in (once.resolve(X), once.resolve(fewer)):
-        same = describe(again) == describe(once)
-        ensure(same, f"resolve is not idempotent: {once!r} became {again!r}")
+        expect("a kernel that was resolved twice", describe(again), describe(once))
 
 
 def check_parameters(kernel: Kernel) -> None:
@@ -162,7 +157,7 @@ def check_parameters(kernel: Kernel) -> None:
     except RuntimeError as error:  # scikit-learn's word for a constructor that computes
         raise AssertionError(f"{kernel!r} cannot be cloned: {error}") from error
     for how, other in made.items():
-        ensure(describe(other) == describe(kernel), f"{how} turned {kernel!r} into {other!r}")
+        expect(f"the kernel that {how} makes", describe(other), describe(kernel))
 
 
 def _gram(kernel: Kernel, A: RowsLike, B: RowsLike) -> Array:
@@ -242,31 +237,28 @@ def check_converged_is_true(solver: PreImageSolver, subspace: Subspace, X: Array
         images = each.init(subspace).solve(Z, X)
         again = solver.init(subspace).solve(Z, images.points)
         moved = np.linalg.norm(again.points - images.points, axis=1)
-        false = images.converged & (moved > MOVEMENT * _radius(subspace))
-        worst = int(np.where(false, moved, -1).argmax())
+        moved = np.where(images.converged, moved, 0)
+        worst = int(moved.argmax())
         calls = f"calls query {worst} converged after {images.iterations[worst]} iterations"
         but = f"but starting there again moves it by {moved[worst]:.3g}"
-        ensure(not false.any(), f"{each!r} {calls}, {but}")
+        ensure(moved[worst] <= MOVEMENT * _radius(subspace), f"{each!r} {calls}, {but}")
 
 
 def _check_fields(images: PreImages, n: int, d: int) -> None:
-    points = np.asarray(images.points)
-    ensure(points.shape == (n, d), f"the points have shape {points.shape}, expected {(n, d)}")
-    finite = np.isfinite(points).all(axis=1)
+    expect("the shape of the points", np.shape(images.points), (n, d))
+    finite = np.isfinite(images.points).all(axis=1)
     ensure(finite.all(), f"point {int(finite.argmin())} is not finite")
     for name in ("converged", "iterations", "status"):
-        shape = np.shape(getattr(images, name))
-        ensure(shape == (n,), f"{name} has shape {shape}, expected {(n,)}")
-    dtype = images.converged.dtype
-    ensure(dtype == np.dtype(bool), f"converged is {dtype}, expected bool")
+        expect(f"the shape of {name}", np.shape(getattr(images, name)), (n,))
+    expect("the dtype of converged", images.converged.dtype, "bool")
 
 
 def _queries(subspace: Subspace) -> tuple[Array, Array]:
     """Seven noisy points near the support, and their scores."""
     rng = fixed_rng(1)
     near = subspace.support[:7]
-    X = near + 0.1 * _radius(subspace) * rng.standard_normal((7, near.shape[1]))
-    X = X.astype(subspace.coef.dtype)
+    noise = 0.1 * _radius(subspace) * rng.standard_normal((7, near.shape[1]))
+    X = (near + noise).astype(subspace.coef.dtype)
     return X, subspace.scores(X)
 
 

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import click
+
 from mercer.cli.options import command, console, output_folder, tables
 
 
@@ -33,33 +35,19 @@ def demo(output: Path = output_folder("mercer-demo", "the report and the models"
 def _print(results: Any, folder: Path) -> None:
     from mercer.cli.demo.report import in_words
 
-    terminal = console.Terminal(highlight=False)
-    data = results.digits
-    terminal.print(
-        f"\n[bold]Kernel PCA on {len(data.X):,} handwritten digits[/bold], judged by "
-        f"{len(data.X_test):,} others\n"
-    )
-    terminal.print(_denoising_table(results.studies))
+    data, errors = results.digits, {}
+    for rows in zip(*(study.results for study in results.studies), strict=True):
+        errors[rows[0].method] = "   ".join(f"{r.error:.3f} {r.read:6.1%}" for r in rows)
+    noises = " and ".join(study.noise for study in results.studies)
+    title = f"Denoising of {noises} noise: root mean square error per pixel, and share recognised"
+    size = f"{len(data.X):,} handwritten digits, judged by {len(data.X_test):,} others"
+    console.summary(f"Kernel PCA on {size}\n\n{title}", errors)
     console.summary("And more", in_words(results))
-    terminal.print(f"Report:  [bold]{folder / 'report.html'}[/bold]", soft_wrap=True)
-    terminal.print(f"Try:     {folder / 'live.html'}, an interactive model", soft_wrap=True)
-    names = ", ".join(f"{name}.mercer" for name in results.models)
-    terminal.print(f"Models:  {names}", soft_wrap=True)
-    terminal.print("Next:    mercer fit YOURS.csv -o yours.mercer\n", soft_wrap=True)
-
-
-def _denoising_table(studies: Any) -> Any:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    title = "Denoising: root mean square error per pixel, and share recognised correctly"
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
-    table.add_column("method")
-    for study in studies:
-        table.add_column(f"{study.noise} noise", justify="right")
-        table.add_column("read", justify="right")
-    for results in zip(*(study.results for study in studies), strict=True):
-        cells = [cell for r in results for cell in (f"{r.error:.3f}", f"{r.read:.1%}")]
-        ours = results[0].method.startswith("mercer")
-        table.add_row(results[0].method, *cells, style="bold" if ours else None)
-    return table
+    places = {
+        "Report:": folder / "report.html",
+        "Try:": f"{folder / 'live.html'}, an interactive model",
+        "Models:": ", ".join(f"{name}.mercer" for name in results.models),
+        "Next:": "mercer fit YOURS.csv -o yours.mercer",
+    }
+    for word, place in places.items():
+        click.echo(f"{word:<8} {place}")

@@ -138,37 +138,35 @@ def _embedding(results: Found) -> dict[str, str]:
 
 
 def _denoising(results: Found) -> dict[str, Any]:
-    gaussian, speckle = (_strips(study, results.digits) for study in results.studies)
+    studies = dict(zip(("gaussian", "speckle"), results.studies, strict=True))
+    studies["alone_strips"] = results.alone
+    strips = {name: _strips(study, results.digits) for name, study in studies.items()}
     before, linear, ours = (results.studies[0].results[i].error for i in (0, 1, -1))
-    removed = {"removed": 1 - ours / before, "removed_linear": 1 - linear / before}
-    strips = {"gaussian": gaussian, "speckle": speckle}
-    return {**strips, "alone_strips": _strips(results.alone, results.digits), **removed}
+    return {**strips, "removed": 1 - ours / before, "removed_linear": 1 - linear / before}
 
 
 def _strips(study: Found, digits: Labelled) -> str:
     worst = max(result.error for result in study.results)
     shown = np.unique(digits.y_test, return_index=True)[1]  # the first image of every digit
-    lines = [_strip("row", "clean", "", digits.X_test[shown], "")]
-    for result in study.results:
-        bar = f'<i style="width:{100 * result.error / worst:.0f}%"></i>'
-        figures = f"{bar}error {result.error:.3f} · read {result.read:.1%}"
-        kind = "ours" if result.method.startswith("mercer") else "row"
-        lines.append(_strip(kind, result.method, result.settings, result.images[shown], figures))
+    lines = []
+    for result in (Found(method="clean", settings="", images=digits.X_test), *study.results):
+        who, figures = result.method, ""
+        if who != "clean":
+            bar = f'<i style="width:{100 * result.error / worst:.0f}%"></i>'
+            figures = f"{bar}error {result.error:.3f} · read {result.read:.1%}"
+        kind = "ours" if who.startswith("mercer") else "row"
+        words = {"kind": kind, "who": who, "settings": result.settings, "figures": figures}
+        images = montage(result.images[shown], 10, f"{who}: ten digits")
+        lines.append(filled(HERE, "strip.html", images=images, **words))
     return "\n".join(lines)
-
-
-def _strip(kind: str, who: str, settings: str, images: Array, figures: str) -> str:
-    words = {"kind": kind, "who": escape(who), "settings": escape(settings), "figures": figures}
-    return filled(HERE, "strip.html", images=montage(images, 10, f"{who}: ten digits"), **words)
 
 
 def _novelty(study: Found, digits: Labelled) -> dict[str, str]:
     strangest, calmest = study.order[:10], study.order[-10:]
     ranked = sorted(study.auc, key=lambda name: -study.auc[name])
     lines = [
-        f"<tr{' class=best' if name == ranked[0] else ''}><td>{escape(name)}"
-        f"<br><small>{escape(SETTINGS[name])}</small></td><td>{study.auc[name]:.4f}</td>"
-        f"<td>{study.best[name]}</td></tr>"
+        f"<tr{' class=best' if name == ranked[0] else ''}><td>{name}<br><small>{SETTINGS[name]}"
+        f"</small></td><td>{study.auc[name]:.4f}</td><td>{study.best[name]}</td></tr>"
         for name in ranked
     ]
     labels = [
@@ -188,9 +186,8 @@ def _novelty(study: Found, digits: Labelled) -> dict[str, str]:
 
 def _who_is_ahead(study: Found) -> str:
     """Where others are better, in words."""
-    ours = "mercer KernelNovelty"
-    ahead = [name for name, auc in study.auc.items() if auc > study.auc[ours]]
+    ours = study.auc["mercer KernelNovelty"]
+    ahead = {name: auc - ours for name, auc in study.auc.items() if auc > ours}
     if not ahead:
         return "No other is ahead on average."
-    gap = max(study.auc[name] for name in ahead) - study.auc[ours]
-    return f"Ahead of mercer on average, by at most {gap:.4f}: {escape(', '.join(ahead))}."
+    return f"Ahead of mercer on average, by at most {max(ahead.values()):.4f}: {', '.join(ahead)}."

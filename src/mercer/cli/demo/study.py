@@ -199,22 +199,20 @@ def fill_in() -> str:
     """Wines with their cultivar as a column: a fifth of the values of new ones are masked."""
     wine, rng = datasets.load_wine(), fixed_rng(0)
     order = rng.permutation(len(wine.data))
-    names = [str(name) for name in wine.feature_names]
-    table = dict(zip(names, wine.data[order].T, strict=True))
+    table = dict(zip(map(str, wine.feature_names), wine.data[order].T, strict=True))
     table["cultivar"] = np.array(["Barolo", "Grignolino", "Barbera"], object)[wine.target[order]]
     known = {name: column[:100] for name, column in table.items()}
     new = {name: column[100:] for name, column in table.items()}
     missing = {name: rng.random(len(column)) < MASKED for name, column in new.items()}
-    empty: dict[str, Any] = {**dict.fromkeys(names, np.nan), "cultivar": None}
-    masked = {name: np.where(missing[name], empty[name], new[name]) for name in new}
+    nothing: dict[str, Any] = {"cultivar": None}
+    masked = {n: np.where(missing[n], nothing.get(n, np.nan), new[n]) for n in new}
     filled = TableModel(KernelPCA(16)).fit(known).impute(masked)
-    hidden = missing["cultivar"]
+    hidden = missing.pop("cultivar")
     right = float((filled["cultivar"] == new["cultivar"])[hidden].mean())
     # In units of a column's own error when its mean is filled in.
     errors = [
-        _error(filled[name][missing[name]], new[name][missing[name]])
-        / _error(known[name].mean(), new[name][missing[name]])
-        for name in names
+        _error(filled[name][gone], new[name][gone]) / _error(known[name].mean(), new[name][gone])
+        for name, gone in missing.items()
     ]
     return (
         f"of {len(hidden)} new wines with a fifth of their values hidden, {right:.0%} of the "
@@ -234,7 +232,7 @@ def load() -> Labelled:
     return Labelled("digits", X[:N_TRAIN], y[:N_TRAIN], X[N_TRAIN:], y[N_TRAIN:])
 
 
-#: As Mika et al. (1999) added it to USPS digits; speckle turns a fifth of the pixels black or white.
+#: As Mika et al. (1999) added it to USPS; speckle makes a fifth of the pixels black or white.
 NOISES: Mapping[str, Noise] = {
     "Gaussian": lambda X, rng: X + 0.25 * rng.standard_normal(X.shape),
     "speckle": lambda X, rng: np.where(rng.random(X.shape) < 0.2, rng.random(X.shape) < 0.5, X),
