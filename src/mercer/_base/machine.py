@@ -98,8 +98,7 @@ P = ParamSpec("P")
 
 def n_threads() -> int:
     """Threads to use: the cores we may run on, or the BLAS limit that the caller has set."""
-    ours = _before_our_limit.get()
-    if ours is not None:
+    if (ours := _before_our_limit.get()) is not None:
         return ours
     blas = [pool["num_threads"] for pool in _blas_pools().info()]
     return max(1, int(min([_cores(), *blas])))

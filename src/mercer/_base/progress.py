@@ -44,8 +44,7 @@ def current_listener() -> Listener | None:
 
 def announce(stage: str, done: int, total: int = 0) -> None:
     """Tell the listener, if there is one, how far a stage has come."""
-    listener = _listener.get()
-    if listener is not None:
+    if (listener := _listener.get()) is not None:
         listener(stage, done, total)
 
 

@@ -28,12 +28,10 @@ class SmallTable:
     def html(self) -> str:
         """The same, in the colours of the page around it."""
         caption = f"<caption>{escape(self.title)}</caption>" if self.title else ""
-        rows = "".join(
-            f'<tr><th scope="row">{escape(name)}</th>'
-            + "".join(f"<td>{escape(cell)}</td>" for cell in cells)
-            + "</tr>"
-            for name, *cells in self.rows
-        )
+        rows = ""
+        for name, *cells in self.rows:
+            others = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+            rows += f'<tr><th scope="row">{escape(name)}</th>{others}</tr>'
         style = packaged("mercer._base", "small_table.css")
         return f'<style>{style}</style><table class="mercer-table">{caption}{rows}</table>'
 

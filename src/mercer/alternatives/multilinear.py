@@ -97,7 +97,7 @@ def _count(rank: Any, values: Array) -> int:
     n = len(values)
     if isinstance(rank, Integral) and not isinstance(rank, bool) and int(rank) >= 1:
         if int(rank) > n:
-            warn(f"of a mode of length {n} not {rank} but {n} components are kept.", RankWarning)
+            warn(f"a mode of length {n} cannot keep {rank} components; it keeps {n}.", RankWarning)
         return min(int(rank), n)
     if isinstance(rank, Real) and not isinstance(rank, Integral) and 0 < float(rank) <= 1:
         shares = np.cumsum(values) / values.sum()

@@ -94,7 +94,7 @@ class NonNegativeMultilinearPCA(multilinear.TensorAlternative, base.ReversibleAl
         self.error_, self.n_iter_ = float(errors[-1]), len(errors)
         change = abs(float(errors[-1] - errors[-2])) if len(errors) > 1 else np.inf
         if change > self.tol:
-            base.warn_unsettled(f"the error still fell by {change:.1e} in step {self.n_iter_}")
+            base.warn_unsettled(f"the error still changed by {change:.1e} in step {self.n_iter_}")
 
     def _encode(self, tensors: Array) -> Array:
         _check_sign(tensors, type(self).__name__)

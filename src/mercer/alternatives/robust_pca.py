@@ -372,6 +372,7 @@ def split_rows(
         if not i.size:
             break
     if (moving := int((change > MOVING).sum())) > 0:
-        still = f"{moving} of {len(change)} rows still moved by up to {change.max():.1g}"
-        base.warn_unsettled(f"{still} after {max_iter} steps", "fewer components settle sooner")
+        still = f"{moving} of {len(change)} rows still moved after {max_iter} steps, by up to"
+        length = f"{change.max():.1g} of their length"
+        base.warn_unsettled(f"{still} {length}", "fewer components settle sooner")
     return L * size, np.where(observed, S, 0.0) * size
