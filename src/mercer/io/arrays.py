@@ -105,7 +105,8 @@ def _picked(names: list[str], path: Path, name: str | None) -> str:
     if name in names or (name is None and len(names) == 1):
         return name or names[0]
     end = "." if name else Remedy(" with array=.", shell=" with --array.")
-    raise DataError(f"'{path}' holds {names_text(names) or 'no arrays'}; name one of them" + end)
+    what = f"has no {name!r}, and holds" if name else "holds"
+    raise DataError(f"'{path}' {what} {names_text(names) or 'no arrays'}; name one of them" + end)
 
 
 def read_header(file: BinaryIO | Any, path: Path) -> tuple[tuple[int, ...], bool, np.dtype]:
