@@ -22,7 +22,7 @@ FEWEST, WIDE, MOST = 200, 32, 500
 def resolve_length(rule: str, X: Rows, weight: Array | None = None) -> float:
     """The length ℓ for a rule: ``"median"`` or ``"scale"``."""
     if len(X) < 2:
-        raise DataError(f"a width cannot be chosen from {len(X)} row(s); give more, or a number.")
+        raise DataError(f"{len(X)} row(s) do not have a width; give at least 2, or a number.")
     return {"median": median_length, "scale": variance_length}[rule](X, weight)
 
 
