@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer._base.config import with_parameters
 from mercer._base.linalg import SQUARABLE, square_sums
-from mercer._base.machine import blocks, n_threads, thread_map
+from mercer._base.machine import n_threads, thread_map
 from mercer._base.progress import announce
 from mercer._base.types import Array
 from mercer.exceptions import KernelError
@@ -57,6 +57,8 @@ def in_single(subspace: Subspace) -> Subspace | None:
 #: 16 MB, which malloc gives again without asking the system for fresh pages.
 ROWS = (32, 256)
 BATCH_BYTES = 16 << 20
+#: Rows that BLAS takes at once: a product with 250 rows takes as long as one with 256.
+STEP = 16
 #: Sweeps before the points that are left are packed into full batches again.
 SWEEPS = 12
 #: A batch is thinned out when this share of it has arrived.
@@ -172,9 +174,16 @@ class _BoundFixedPoint(FromStart):
         single = in_single(self.subspace)
         if single is None:
             return None
+        if self.is_coarse:
+            return _BoundFixedPoint(config, single)
         sweeps = min(config.max_iter, ROUGH_SWEEPS)
         rough = FixedPoint(max(config.tol, ROUGH), sweeps, accelerate=config.accelerate)
         return _BoundFixedPoint(rough, single, restarts=0)  # these are decided in float64
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether float64 would find nothing to correct."""
+        return self.config.tol >= AGREE
 
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:
         X = self.begin(Z, start)
@@ -190,25 +199,30 @@ class _BoundFixedPoint(FromStart):
         """Move the points that float32 can settle to where it settles them."""
         rough = _Points(single.sweep.to_shifted(points.at))
         single._run(rough, Z.astype(np.float32))
-        sure = rough.status == Status.CONVERGED
+        sure = (rough.status == Status.CONVERGED) | self.is_coarse
         points.at[sure] = single.sweep.to_input(rough.at[sure])
         for name in ("iterations", "last", "change"):
             getattr(points, name)[sure] = getattr(rough, name)[sure]
         points.doubtful[sure] = True
-        if self.config.tol >= AGREE:  # float64 would find nothing to correct
-            points.status[sure] = Status.CONVERGED
+        if self.is_coarse:
+            points.status = rough.status
 
     def _run(self, points: _Points, Z: Array) -> None:
         """Sweeps until no point is left."""
-        most = BATCH_BYTES // (self.subspace.n_support * self.sweep.dtype.itemsize)
-        most = int(np.clip(most, *ROWS))
         running = np.flatnonzero(points.status == _RUNNING)
         while running.size:
-            parts = blocks(running.size, min(most, -(-running.size // n_threads())))
-            batches = [running[part] for part in parts]
+            rows = self._rows_of(running.size)
+            batches = [running[i : i + rows] for i in range(0, running.size, rows)]
             thread_map(lambda batch: self._advance(points, Z, batch), batches)
             running = running[points.status[running] == _RUNNING]
             announce("pre-images", len(Z) - running.size, len(Z))
+
+    def _rows_of(self, n: int) -> int:
+        """Rows of a batch of n points: near-equal shares, but in steps that BLAS likes."""
+        most = BATCH_BYTES // (self.subspace.n_support * self.sweep.dtype.itemsize)
+        most = min(int(np.clip(most, *ROWS)), -(-n // n_threads()))
+        share = -(-n // -(-n // most))
+        return -(-share // STEP) * STEP
 
     def _advance(self, points: _Points, Z: Array, rows: Array) -> None:
         """Some sweeps over one batch."""

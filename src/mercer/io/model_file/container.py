@@ -35,6 +35,10 @@ _SIGNS = (
     *((bytes([0x80, protocol]), _PICKLE) for protocol in (2, 3, 4, 5)),
     (b"\x93NUMPY", "a NumPy array; open it with numpy.load"),
     (b"PK\x03\x04", "a zip archive (.npz, skops, PyTorch); open it with what wrote it"),
+    (b"\x89HDF\r\n", "an HDF5 file; open it with what wrote it"),
+    (b"\x1f\x8b", "a gzip archive; unpack it first"),
+    (b"\x89PNG", "a picture"),
+    (b"PAR1", "a Parquet table; fit a model to it first"),
 )
 
 
