@@ -183,7 +183,7 @@ class _BoundFixedPoint(FromStart):
     @property
     def is_coarse(self) -> bool:
         """Whether float64 would find nothing to correct."""
-        return self.config.tol >= AGREE
+        return bool(self.config.tol >= AGREE)
 
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:
         X = self.begin(Z, start)
