@@ -15,22 +15,16 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "mercer"
 #: File and condition of each ``while``, and why it ends.
 BOUNDED = {
     ("_base/linalg.py", "free.any() and len(chosen) < count"): "one fewer is free",
-    ("_base/machine.py", "ahead"): "each turn takes one of the futures",
+    ("_base/machine.py", "waiting"): "each turn takes one of the futures",
     ("alternatives/robust_pca.py", "True"): "the basis grows in each turn, up to a limit",
-    ("alternatives/multilinear.py", "not settled and rounds < max_iter"): "max_iter; warns",
-    ("alternatives/_base.py", "not settled and rounds < how.max_iter"): "max_iter; reported",
     ("live/page.py", "waiting"): "each module of the page is read once",
     ("solvers/base.py", "True"): "k doubles up to the number of rows",
     ("gram/feature_sums.py", "len(chosen) < room"): "one is chosen each turn",
-    (
-        "exceptions.py",
-        "frame.f_back is not None and _package(frame) in ('mercer', 'sklearn', 'joblib')",
-    ): "the stack",
+    ("exceptions.py", "frame.f_back is not None and _package(frame) in BETWEEN"): "the stack",
     (
         "landmarks/rpcholesky.py",
         "len(self.pivots) < m and self.left.sum() > floor",
     ): "a drawn row is taken, or its share falls to what is left of it, which is taken next time",
-    ("live/server.py", "True"): "the client's messages; a closed socket ends it",
     ("live/server.py", "len(self._items) >= MOST_ITEMS"): "one fewer each turn",
     ("live/worker.py", "True"): "jobs of the parent; its end ends it",
     ("live/worker.py", "self._free"): "one fewer each turn",
@@ -46,12 +40,10 @@ BOUNDED = {
     ("io/cluster.py", "len(parts) > 1"): "parts are added in pairs",
     ("io/delimited.py", "(batch := list(islice(rest, CHUNK)))"): "the rows",
     ("io/look.py", "(content := file.readline(MAX_LINE))"): "the file",
-    ("io/arrays.py", "len(left)"): "the file; a read of nothing is refused",
     (
         "io/files.py",
         "self._place < place and self.read(min(place - self._place, SKIP))",
     ): "the file, and the place grows",
-    ("io/arrays.py", "start < stop"): "start grows by a chunk",
     ("sparse/column_generation.py", "screens and rounds < MAX_ROUNDS"): "MAX_ROUNDS; uncertified",
     (
         "sparse/pool.py",

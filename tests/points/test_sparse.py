@@ -646,5 +646,5 @@ def test_intervals_of_relevance_of_very_many_words_are_refused_with_their_size()
     given = sparse.csr_array((rng.random(4000), places), shape=(200, 200_000))
     found = KernelPCA(3).fit(given).uncertainty()
     assert np.isfinite(found.eigenvalues.high).all()
-    with pytest.raises(DataError, match=r"200000 variables at 200 rows, 1831 MB; fit fewer"):
+    with pytest.raises(DataError, match=r"200000 variables at 200 rows take 1831 MB; fit fewer"):
         found.relevance  # noqa: B018
