@@ -154,7 +154,7 @@ def plain_name(path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def open_plain(path: Path) -> Iterator[io.BufferedReader]:
+def open_plain(path: Path) -> "Iterator[io.BufferedReader[Any]]":
     """The bytes of a file, decompressed if it is compressed."""
     packed = path.suffix.lower() in COMPRESSED
     with io.BufferedReader(_Decompressed(path), 1 << 16) if packed else path.open("rb") as file:
