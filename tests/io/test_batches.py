@@ -126,7 +126,7 @@ def once(X):
 
 
 MISTAKES = {
-    "not a function": (lambda X: from_batches([X]), "used up after one pass"),
+    "not a function": (lambda X: from_batches([X]), "a function that starts anew, not list"),
     "empty": (lambda X: from_batches(list), "there is no batch"),
     "words": (lambda X: from_batches(lambda: [[("x", 1.0)]]), "not numbers"),
     "mixed": (lambda X: from_batches(lambda: [[("x", None)]]), "not a number"),

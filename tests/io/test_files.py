@@ -173,6 +173,25 @@ def test_npz_archives_are_looked_at_first(tmp_path, monkeypatch):
         open_rows(tmp_path / "cut.npz", array="a")
 
 
+def test_objects_in_an_archive_are_no_damage(tmp_path):
+    """The message said to write the file again, and that pickles were not allowed."""
+    np.savez(tmp_path / "x.npz", X=np.array([[{}, 1]], dtype=object))
+    with pytest.raises(DataError, match=r"'X.npy' in .* holds objects; save numbers or texts"):
+        open_rows(tmp_path / "x.npz")
+
+
+def test_a_chunk_that_was_moved_changes_the_fingerprint_of_a_store(tmp_path):
+    """Chunks that are zeros are not stored, and the names of the others differ by their folders."""
+    zarr = pytest.importorskip("zarr")
+    array = zarr.create_array(
+        str(tmp_path / "x.zarr"), shape=(2000, 1), chunks=(400, 1), dtype=float
+    )
+    array[:400] = array[800:1200] = array[1600:] = 1.0
+    before = open_rows(tmp_path / "x.zarr").fingerprint()
+    (tmp_path / "x.zarr" / "c" / "2").rename(tmp_path / "x.zarr" / "c" / "1")
+    assert open_rows(tmp_path / "x.zarr").fingerprint() != before
+
+
 FAULTY = {
     "ragged": (b"1,2\n3,4\n5\n", "line 3 .* has 1 fields, where 2"),
     "text": (b"a,b\n1,2\n3,x\n", "line 3 .*column 'b': 'x' is not a number"),

@@ -3,7 +3,6 @@
 Sparse rows are SciPy's ``.npz`` and Matrix Market ``.mtx``.
 """
 
-import contextlib
 import hashlib
 import math
 import zipfile
@@ -85,11 +84,13 @@ def load_npz(path: Path, name: str | None) -> Array:
         member = f"{_picked(members(path), path, name)}.npy"
         with archive.open(member) as file:
             shape, _, dtype = read_header(file, path)
+            if dtype.hasobject:
+                raise DataError(f"'{member}' in '{path}' holds objects; save numbers or texts.")
             size, entry = _bytes(shape, dtype), archive.getinfo(member)
             refuse_bomb(path, size, min(entry.compress_size, path.stat().st_size))
             _refuse_large(f"'{member}' in '{path}'", size, "save it as .npy, read in blocks")
             file.seek(0)
-            return np.lib.format.read_array(file)  # of no objects
+            return np.lib.format.read_array(file)
 
 
 def members(path: Path) -> list[str]:
@@ -172,9 +173,12 @@ class ZarrRows(Source):
             yield block
 
     def fingerprint(self) -> str:
-        files = [(file.name, *state[:2]) for file, state in stamps([self.path]).items()]
-        edges = self[:256].tobytes() + self[max(len(self) - 256, 0) :].tobytes()
-        return hashlib.sha256(repr((self.shape, self.dtype, files)).encode() + edges).hexdigest()
+        digest = hashlib.sha256(repr((self.shape, self.dtype)).encode())
+        for file, (size, changed, _) in stamps([self.path]).items():
+            digest.update(f"{file.relative_to(self.path)} {size} {changed} ".encode())
+        for start in (0, max(len(self) - 256, 0)):
+            digest.update(self[start : start + 256].tobytes())
+        return digest.hexdigest()
 
 
 def load_sparse_npz(path: Path) -> SparseRows:
@@ -305,9 +309,11 @@ def parquet_names(path: Path) -> tuple[list[str], list[str]]:
 
 def _dtype(field: Any) -> np.dtype:
     """NumPy's type of a column; object where it has none."""
-    with contextlib.suppress(NotImplementedError, TypeError):
-        return np.dtype(field.type.to_pandas_dtype())  # type: ignore[no-any-return]
-    return np.dtype(object)
+    try:
+        dtype: np.dtype = np.dtype(field.type.to_pandas_dtype())
+    except (NotImplementedError, TypeError):
+        dtype = np.dtype(object)
+    return dtype
 
 
 def parquet_files(path: Path) -> list[Path]:

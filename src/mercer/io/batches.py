@@ -68,8 +68,8 @@ def from_batches(
     >>> database.close()
     """
     if not callable(make):
-        kind = type(make).__name__
-        raise DataError(f"a {kind} is used up after one pass; write from_batches(lambda: ...).")
+        what = f"from_batches takes a function that starts anew, not {type(make).__name__}"
+        raise DataError(f"{what}; write from_batches(lambda: ...).")
     return BatchRows(make, n, columns)
 
 
@@ -111,7 +111,7 @@ class BatchRows(Source):
                 return
         if at != len(self):
             counted = f"the batches hold {at} rows, and {len(self)} were expected"
-            raise DataError(f"{counted}; leave n out, or keep the rows as they are meanwhile.")
+            raise DataError(f"{counted}; leave n out, or keep the rows unchanged.")
         yield last
 
     def _made(self) -> Iterator[tuple[int, RowsLike]]:

@@ -41,7 +41,7 @@ def check_there(path: Path) -> None:
     if stat.S_ISDIR(mode):
         raise DataError(f"'{path}' is a folder, not a {path.suffix} file; name a file in it.")
     kinds = {stat.S_IFIFO: "a named pipe", stat.S_IFSOCK: "a socket"}
-    what = f"'{path}' is {kinds.get(stat.S_IFMT(mode), 'a device')}; copy what it gives, or "
+    what = f"'{path}' is {kinds.get(stat.S_IFMT(mode), 'a device')}; copy it into a file, or "
     shell = "give '-' in its place, and '< FILE' at the end."
     raise DataError(what + Remedy("read it by spooled(stream) of mercer.io.", shell=shell))
 
@@ -154,7 +154,7 @@ def plain_name(path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def open_plain(path: Path) -> Iterator[Any]:
+def open_plain(path: Path) -> "Iterator[io.BufferedReader[Any]]":
     """The bytes of a file, decompressed if it is compressed."""
     packed = path.suffix.lower() in COMPRESSED
     with io.BufferedReader(_Decompressed(path), 1 << 16) if packed else path.open("rb") as file:

@@ -395,8 +395,8 @@ def _positions(names: Sequence[str], d: int, path: Path) -> list[int]:
         first, _, last = name.partition("-")
         last = last or first
         if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last) < d):
-            none = f"'{path.name}' has no names of columns, and no numbers {name!r}"
-            raise DataError(f"{none}; give some from 0 to {d - 1}, such as 0,2-4.")
+            what = f"{name!r} means nothing in '{path.name}', whose columns have no names"
+            raise DataError(f"{what}; give numbers from 0 to {d - 1}, such as 0,2-4.")
         positions += range(int(first), int(last) + 1)
     return positions
 

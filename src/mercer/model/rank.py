@@ -3,7 +3,6 @@
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from copy import copy
 from dataclasses import KW_ONLY
 from numbers import Integral, Real
 from typing import Any
@@ -183,9 +182,7 @@ class ParallelAnalysis(ComponentRule):
             raise DataError(f"quantile={self.quantile!r}: give a number from 0 to 1.")
         k = check_count("max_components", self.max_components)
         null = null_spectra(k, check_count("n_permutations", self.n_permutations))
-        bound = copy(self)
-        vars(bound)["_bars"] = np.quantile(null, self.quantile, axis=0)
-        return bound
+        return _Above(np.quantile(null, self.quantile, axis=0))
 
     def describe(self) -> str:
         return "the components above chance"
@@ -193,10 +190,25 @@ class ParallelAnalysis(ComponentRule):
     def guess(self, n: int) -> int:
         return min(self.max_components, n)
 
+    def count(self, values: Array, trace: float) -> int:
+        raise NotImplementedError("bind the rule to the data first")
+
+
+class _Above(ComponentRule):
+    """Components above a bar of their own, up to the first that is not."""
+
+    def __init__(self, bars: Array) -> None:
+        self.bars = bars
+
+    def describe(self) -> str:
+        return "the components above chance"
+
+    def guess(self, n: int) -> int:
+        return min(len(self.bars), n)
+
     def count(self, values: Array, trace: float) -> int:  # noqa: ARG002
-        bars = vars(self)["_bars"]  # which the data have set: bind the rule to them first
-        q = min(len(values), len(bars))
-        above = values[:q] > bars[:q]
+        q = min(len(values), len(self.bars))
+        above = values[:q] > self.bars[:q]
         return max(1, q if above.all() else int(above.argmin()))
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.exceptions import ModelFileError
 from mercer.io.model_file.checks import check_loaded, demand
 from mercer.tables.columns import CYCLES, UNITS, Category, Column, Date, LeftOut, Number
 from mercer.tables.encoder import TableEncoder
@@ -22,7 +23,8 @@ def _is_finite(value: Any) -> bool:
 
 
 def _demand(fine: object, column: Column) -> None:
-    demand(fine, f"a column cannot be {str(column)[:200]}")
+    if not fine:  # only then is a column, which may have many values, written out
+        raise ModelFileError(f"a column cannot be {str(column)[:200]}")
 
 
 @check_loaded.register

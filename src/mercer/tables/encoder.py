@@ -280,7 +280,8 @@ class TableEncoder(TransformerMixin, Estimator):
         Z = np.asarray(Z, dtype=np.float64)
         ends = np.cumsum([column.width for column in self.columns_.values()])
         if Z.ndim != 2 or Z.shape[1] != ends[-1]:
-            raise DataError(f"vectors of shape {Z.shape} have not {ends[-1]} entries; give those.")
+            shape = f"vectors of shape {Z.shape} do not have {ends[-1]} entries"
+            raise DataError(f"{shape}; give vectors that do.")
         blocks = zip(self.columns_.items(), np.split(Z, ends[:-1], axis=1), strict=True)
         return {name: column.decode(block) for (name, column), block in blocks}
 

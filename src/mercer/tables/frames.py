@@ -55,7 +55,8 @@ class Frame:
 
     def make(self, columns: Mapping[str, Array]) -> Any:
         """The same kind of table with other columns; the index stays if the rows do."""
-        kept = {n: c for n, c in self.exact.items() if columns.get(n, c) is self.columns.get(n)}
+        unchanged = {n for n, c in columns.items() if c is self.columns.get(n)}
+        kept = {n: c for n, c in self.exact.items() if n in unchanged}
         if self.container == "columns":
             forms = {name: str(self.dtypes.get(name, "")) for name in columns}
             return {n: _as_written(c, forms[n]) for n, c in columns.items()} | kept

@@ -182,6 +182,17 @@ def shape(name, new):
     return lambda header, model, payload: header[name].__setitem__("shape", new)
 
 
+def empty(header, model, payload):
+    """No bytes, and more entries in a row than an array can have."""
+    at, stop = header["subspace.coef"]["data_offsets"]
+    header["subspace.coef"] |= {"shape": [0, 2**61], "data_offsets": [at, at]}
+    for entry in header.values():
+        if (place := entry.get("data_offsets")) and place[0] >= stop:
+            entry["data_offsets"] = [end - (stop - at) for end in place]
+    del payload[at:stop]
+    return payload
+
+
 def offsets(header, model, payload):
     header["subspace.mean"]["data_offsets"] = [0, 480]
 
@@ -266,6 +277,7 @@ FORGED = {
     "negative": (shape("subspace.coef", [-60, -3]), "is described as"),
     "not whole": (shape("subspace.coef", [60.0, 3]), "is described as"),
     "a list for a type": (list_for_type, "is described as"),
+    "too long a side": (empty, "tensor 'subspace.coef' of shape"),
     "80 TB": (huge, "is described as .*1099511627776"),
     "overlapping": (offsets, r"from byte \d+ on, is described as .*\[0, 480\]"),
     "unknown class": (unknown_class, "'os.system', which is not registered"),

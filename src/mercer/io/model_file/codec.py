@@ -99,13 +99,15 @@ class Encoder:
             case Executor():
                 return None  # workers are not part of a model
         kind = "function" if callable(value) else type(value).__name__
-        raise ModelFileError(f"{name} is a {kind}, which no file can hold; use mercer's objects.")
+        held = f"{name} is a {kind}, which a model file cannot hold"
+        raise ModelFileError(f"{held}; use one of mercer's own objects.")
 
     def encode_object(self, value: object, name: str) -> Tagged:
         """A registered class with its parameters, and what a fit has found."""
         if isinstance(value, FunctionKernel):
             code = "a function kernel is code, which a model file never holds"
-            raise ModelFileError(f"{code}; fit k(X, X) with kernel='precomputed', or fit again.")
+            remedy = "fit k(X, X) with kernel='precomputed', or fit again where it is used"
+            raise ModelFileError(f"{code}; {remedy}.")
         cls = type(value)
         word = _registry.word_of(cls)
         if word is None:
@@ -210,7 +212,8 @@ class Decoder:
     def _object(self, word: str, parameters: Tagged, value: Tagged) -> object:
         cls = _registry.find(word)
         if cls is None:
-            remedy = "install a newer mercer, or import the class and call mercer.register"
+            remedy = "install a newer mercer, or import the class, if you trust it, and call "
+            remedy += "mercer.register"
             raise self.reader.error(f"it holds a {word[:200]!r}, which is not registered; {remedy}")
         if word == "preimage.Smoother" and "by" not in parameters:
             parameters, self.remark = {"by": "nearest", **parameters}, _CENTRED

@@ -146,7 +146,10 @@ class Reader:
     def read(self, name: str) -> Array:
         """One tensor, if its bytes are those that were written, all of them finite."""
         tensor = self.tensors[name]
-        array = np.empty(tensor.shape, dtype=_DTYPES[tensor.dtype])
+        try:
+            array = np.empty(tensor.shape, dtype=_DTYPES[tensor.dtype])
+        except (ValueError, MemoryError) as error:
+            raise self.error(f"tensor {name!r} of shape {tensor.shape}: {error}") from error
         self._file.seek(self._payload + tensor.start)
         self._file.readinto(_bytes(array))
         self._compare(tensor, hashlib.sha256(_bytes(array)).hexdigest())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from mercer._base.files import atomic_file
 from mercer._base.types import PathLike
@@ -32,6 +32,16 @@ _OPTIONAL = {"_sklearn_output_config", "X_transformed_fit_", "classes_", "dual_c
 _OPTIONAL |= {"feature_names_in_", "labels_", "n_targets_", "rows_"}
 # Before 0.2 detectors kept none of these, and tables whose values were all there no filler.
 _OPTIONAL |= {"report_", "filler_", *(f"{name}_" for name in PER_COMPONENT)}
+
+
+class Fingerprint(TypedDict):
+    """A fingerprint of the rows that a model was fitted to, by which data sets are told apart."""
+
+    rows: int
+    columns: int
+    dtype: str
+    sha256: str | None
+
 
 _TEXTS = {"format", "version", "class", "model", "libraries", "created_at", "data"}
 
@@ -154,7 +164,7 @@ class ModelInfo:
     libraries: dict[str, str]  #: versions of Python and of the libraries that wrote the file
     created_at: str  #: in UTC, ISO 8601
     #: Rows, columns, precision and a fingerprint of the data that the model was fitted to
-    data: Mapping[str, Any] | None
+    data: Fingerprint | None
     tensors: tuple[Tensor, ...]  #: name, type, shape and size of each array, the largest first
 
 
