@@ -188,10 +188,12 @@ class KernelPCA(decomposition.KernelPCA, Estimator):  # type: ignore[misc]
         return Basis(kernel, support).matmat(rows, W)
 
     def _solve(self, operator: GramOperator, dtype: np.dtype) -> None:
-        k, rng = self._count(operator.n), make_rng(self.random_state)
+        k = self._count(operator.n)
+        rng = make_rng(self.random_state)
         spectrum = self._solver(operator.n).solve(operator, k, rng)
         values = spectrum.values
-        floor, smallest = rank_floor(operator, float(values[0])), float(values.min())
+        floor = rank_floor(operator, float(values[0]))
+        smallest = float(values.min())
         indefinite = callable(self.kernel) or self.kernel in ("precomputed", "sigmoid")
         if self.eigen_solver == "randomized" and indefinite:
             # scikit-learn takes the largest moduli there, and so must notice negative ones.

@@ -1,6 +1,8 @@
 """BLAS threads that wait spin: no method of ours leaves them alone beside other work."""
 
 import inspect
+import signal
+import time
 from threading import Event, Thread
 
 import numpy as np
@@ -186,3 +188,32 @@ def test_callers_threads_may_leave_in_the_order_they_came(two_threads):
     leave.set()
     thread.join()
     assert blas_threads() == 2
+
+
+@pytest.mark.parametrize("map_of", [_parallel.thread_map, _parallel.ordered_map])
+def test_an_interrupt_leaves_no_item_at_work(map_of, two_threads):
+    """What still ran would write to files and arrays that the caller has given up."""
+    begun, ended = [], []
+
+    def slow(item):
+        begun.append(item)
+        time.sleep(0.2 if item else 0.8)
+        ended.append(item)
+
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(KeyboardInterrupt):
+            list(map_of(slow, range(6)))
+        assert sorted(begun) == sorted(ended)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [(0, "0 bytes"), (999, "999 bytes"), (1000, "1 kB"), (3e5, "300 kB"), (2e6, "2 MB"),
+     (2e9, "2 GB"), (float("inf"), "inf GB")],
+)  # fmt: skip
+def test_sizes_in_words(size, text):
+    assert _parallel.size_text(size) == text

@@ -296,7 +296,7 @@ TYPOS = {
     ("plot", "MODEL", "scree", "-o", "x.png"): "KIND comes before MODEL",
     ("plot", "gallery", "MODEL", "-o", "x.png"): "give --image-shape",
     ("plot", "traversal", "MODEL", "-o", "x.png"): "--image-shape 1x4",
-    ("tune", "TRAIN", "--noise", "high"): "'high' is not a noise level; give a number, several",
+    ("tune", "TRAIN", "--noise", "high"): "'high' is not a noise level; give a positive number,",
     ("sample", "MODEL", "5"): "-n 5",
     ("impute", "TRAIN"): "MODEL comes before DATA: 'mercer impute MODEL ",
     ("help", "fit"): "'mercer COMMAND --help'",

@@ -1,11 +1,14 @@
 """What a person sees who gives no --output, and draws a picture twice."""
 
+import io
 import sys
 
 import pytest
+from rich.console import Console
 from sklearn.datasets import load_iris
 
-from mercer.cli import main
+from mercer._base.progress import announce
+from mercer.cli import console, main
 
 
 @pytest.fixture
@@ -58,3 +61,15 @@ def test_a_plot_replaces_its_own_picture_alone(flowers, ending, capsys):
     picture.write_bytes(b"another's picture")
     assert main(["plot", "scree", "m.mercer", "-o", picture.name]) != 0
     assert "--force" in capsys.readouterr().err
+
+
+def test_a_bar_counts_steps_also_of_an_unknown_number(monkeypatch):
+    """An iteration has no number of steps: a bar in motion alone does not say how far it is."""
+    seen = io.StringIO()
+    screen = Console(file=seen, force_terminal=True, width=120)
+    monkeypatch.setattr(console, "Terminal", lambda **_: screen)
+    with console.progress():
+        announce("passes", 7)
+        announce("rows", 30, 80)
+    assert "7/?" in seen.getvalue()
+    assert "30/80" in seen.getvalue()

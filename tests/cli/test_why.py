@@ -28,6 +28,8 @@ def test_the_columns_that_make_a_row_new(mercer, model, tmp_path):
     data, scores = write(tmp_path / "q.csv", 30, odd=(7, 20), seed=1), tmp_path / "s.csv"
     done = mercer("novelty", model, data, "--id", "id", "--why", "-o", scores)
     rows = list(csv.DictReader(scores.read_text().splitlines()))
+    names = list(rows[0])
+    assert names.index("why") == names.index("new") + 1, "the reason follows the verdict"
     assert [row["id"] for row in rows] == [f"p{i}" for i in range(30)]
     assert all(rows[i]["why"].startswith("depth ") for i in (7, 20))
     assert all(bool(row["why"]) == (row["new"] == "1") for row in rows)

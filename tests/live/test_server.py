@@ -10,6 +10,7 @@ import socket
 import struct
 import threading
 import time
+from contextlib import ExitStack
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ pytest.importorskip("uvicorn")
 
 from mercer import KernelPCA, load
 from mercer.exceptions import DataError
-from mercer.live.server import MOST_ITEMS, open_server
+from mercer.live.server import MOST_ITEMS, MOST_PAGES, MOST_UPLOADS, open_server
 from mercer.live.worker import MOST_FITS, Pool
 
 LARGEST = 1 << 20
@@ -520,6 +521,42 @@ def test_a_slow_body_is_answered_with_408(hurried):
     assert b"load it again" in text
     assert not hurried.served.studio.store._items
     assert hurried.alive()
+
+
+def test_strangers_who_say_nothing_do_not_keep_the_owner_out(client):
+    """Connections are open to everybody; a limit on them would be a way to close the server."""
+    with ExitStack() as links:
+        for _ in range(100):
+            links.enter_context(client.connect())
+        assert client.alive()
+
+
+def test_pages_are_limited(client):
+    end = time.monotonic() + 60
+    with ExitStack() as pages:
+        for _ in range(MOST_PAGES):
+            while pages.enter_context(Socket(client)).status != 101:  # those of other tests go
+                assert time.monotonic() < end
+        assert pages.enter_context(Socket(client)).status == 403
+        assert client.alive()
+    while pages.enter_context(Socket(client)).status != 101:
+        assert time.monotonic() < end, "a page that has gone makes room"
+    pages.close()
+
+
+def test_uploads_are_limited(client):
+    end = time.monotonic() + 60
+    head = client.head(client.target("/data?name=x.csv"), "POST", Content_Length=1000)
+    with ExitStack() as links:
+        for _ in range(MOST_UPLOADS):
+            links.enter_context(client.connect()).sendall(head + b"1,2")
+        while (answer := client.post("/data?name=x.csv", b"1,2"))[0] == 200:
+            assert time.monotonic() < end
+        assert answer[0] == 400
+        assert "wait" in answer[1]["problem"]
+        assert client.alive()
+    while client.post("/data?name=x.csv", b"1,2")[0] != 200:
+        assert time.monotonic() < end, "an upload that has ended makes room"
 
 
 def test_an_answer_that_nobody_reads_is_not_kept(hurried):

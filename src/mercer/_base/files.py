@@ -89,7 +89,11 @@ def atomic_folder(path: Path, may_replace: Callable[[Path], str | None]) -> Iter
 
 def is_device(path: Path) -> bool:
     """Whether the path is a pipe or a device, which is written to and not replaced."""
-    return path.exists() and not (path.is_file() or path.is_dir())
+    try:
+        mode = path.stat().st_mode
+    except OSError:  # also a name that is too long, or a folder that may not be entered
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 @contextlib.contextmanager

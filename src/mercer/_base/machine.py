@@ -7,7 +7,6 @@ it where nobody else wants the cores (:func:`lapack_threads`).
 """
 
 import functools
-import math
 import os
 import sys
 from collections import deque
@@ -47,8 +46,11 @@ def peak_bytes() -> int:
 
 def size_text(size: float) -> str:
     """Bytes as people write them."""
-    power = min(int(math.log10(max(size, 1)) / 3), 3)
-    return f"{size / 1000**power:.3g} {('bytes', 'kB', 'MB', 'GB')[power]}"
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} GB"
 
 
 #: Seconds from which on a person wants to know before how long something takes.
@@ -134,11 +136,14 @@ def _in_threads(
             for item in items:
                 waiting.append(_pool(workers).submit(function, item))
                 if len(waiting) > ahead:
+                    wait([waiting[0]])  # which Ctrl-C may end: it is among those below until then
                     yield waiting.popleft().result()
             while waiting:
+                wait([waiting[0]])
                 yield waiting.popleft().result()
         finally:
-            # After an error or Ctrl-C the waiting items must not run to the end first.
+            # After an error or Ctrl-C the waiting items must not run to the end first, and none
+            # may still write to what the caller gives up.
             for future in waiting:
                 future.cancel()
             wait(waiting)

@@ -75,7 +75,14 @@ def progress() -> Iterator[None]:
     if asked_for("quiet") or not terminal.is_terminal:
         yield
         return
-    with bars.Progress(console=terminal, transient=True) as shown:
+    columns = (
+        bars.TextColumn("[progress.description]{task.description}"),
+        bars.BarColumn(),
+        bars.MofNCompleteColumn(),  # of a number that is not known, too
+        bars.TimeElapsedColumn(),
+        bars.TimeRemainingColumn(),
+    )
+    with bars.Progress(*columns, console=terminal, transient=True) as shown:
         tasks: dict[str, Any] = {}
 
         def show(stage: str, done: int, total: int) -> None:

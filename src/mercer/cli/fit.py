@@ -119,7 +119,10 @@ def _check_time(plan: Any, recipe: Recipe, n: int) -> None:
 def _check_state(state: Path, *, resume: bool, force: bool) -> None:
     """Refuse to resume or to discard the state of a stopped fit unless asked to."""
     if state.exists() and not (resume or force):
-        raise Failure(f"'{state}' is of a fit that was stopped. Add --resume, or --force.")
+        raise Failure(
+            f"'{state}' was left by a fit that was stopped. Add --resume to continue it, or "
+            "--force to start over."
+        )
     if not resume:
         state.unlink(missing_ok=True)
 

@@ -116,7 +116,7 @@ def novelty(
             place = _place_of(fitted, table, data, reading) if ids is None else ids.__getitem__
             _remark_on_newest(judged, reasons, place)
             if why:
-                judged = replace(judged, beside={**judged.beside_of(["why"]), "why": reasons})
+                judged = replace(judged, beside=_beside(judged, reasons))
             if detector.contamination is None:
                 _remark_on_seen_rows(detector, table)
     tables.write_output(output, judged)
@@ -135,8 +135,9 @@ def _remark_on_seen_rows(detector: Any, table: Any) -> None:
     rows, model = table.rows, model_of(detector)
     if len(rows) <= MOST_COMPARED and model.was_fitted_to(rows, rows[:]):
         console.remark(
-            "these are the rows that the model was fitted to, and look less new to it than others. "
-            "To find outliers among them, add --outliers."
+            "these are the rows that the model was fitted to, which look less new to it than "
+            "others: p-values and verdicts are meant for other rows. To find outliers among these, "
+            "add --outliers."
         )
 
 
@@ -145,6 +146,12 @@ def columns_of(fitted: Estimator, table: Any) -> list[str]:
     if isinstance(fitted, learnt.OnTables):
         return list(fitted.encoder_.groups_)
     return list(table.rows.columns or map(str, range(table.rows.shape[1])))
+
+
+def _beside(judged: Any, reasons: Any) -> dict[str, Any]:
+    """The columns beside the scores, with ``why`` after the verdict."""
+    beside = judged.beside_of(["why"])
+    return {"new": beside.pop("new"), "why": reasons, **beside}
 
 
 def _reasons(detector: Any, table: Any, judged: Any, columns: list[str]) -> Any:

@@ -71,10 +71,10 @@ def noise_level(text: str) -> Any:
         levels = [float(part) for part in text.split(",")]
     except ValueError:
         levels = []
-    if not levels or min(levels) <= 0:
+    if not levels or not all(level > 0 for level in levels):
         raise click.BadParameter(
-            f"'{text}' is not a noise level; give a number, several separated by commas, columns, "
-            "independent, poisson, speckle or speckle:SHARE."
+            f"'{text}' is not a noise level; give a positive number, several separated by commas, "
+            "columns, independent, poisson, speckle or speckle:SHARE."
         )
     return levels if len(levels) > 1 else levels[0]
 

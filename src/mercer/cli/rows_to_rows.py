@@ -17,7 +17,6 @@ from mercer.cli.options import (
     DIGITS,
     MODEL,
     NOISE,
-    OPTIONAL_DATA,
     SEED,
     Copying,
     Output,
@@ -87,7 +86,8 @@ def inverse(
 def denoise(
     *,
     model: str | None = argument(metavar="[MODEL]", required=False),
-    data: str | None = OPTIONAL_DATA,
+    # A single argument is the data; click fills the first one.
+    data: str | None = argument(type=click.Path(allow_dash=True), metavar="DATA", required=False),
     match_noise: bool | None = option(
         "For a model of clean rows and noisier queries: whether kernel values are scaled to those "
         "between clean rows.  [default: where a row is farther from the model's rows than they are "

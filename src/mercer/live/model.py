@@ -142,8 +142,12 @@ def _stream(model: Estimator, rows: Array, seen: bool) -> Contents:
         return {}, {}
     monitor = model.monitor()
     watched = monitor.update(rows)
-    facts = {"level": monitor.level, "alarm": monitor.alarm_at_, "since": monitor.since_}
-    facts["statistic"] = monitor.statistic_
+    facts = {
+        "level": monitor.level,
+        "alarm": monitor.alarm_at_,
+        "since": monitor.since_,
+        "statistic": monitor.statistic_,
+    }
     return {"stream": facts}, _single({"evidence": watched.log_martingale})
 
 
@@ -228,7 +232,7 @@ def describe(
     pictures, shape = _pictures(images, rows)
     label_facts, label_arrays = _labels(labels, len(rows))
     back = getattr(model, "preimage_", None)
-    smooths = back.init(full) if isinstance(back, Smoother) else None
+    smoother = back.init(full) if isinstance(back, Smoother) else None
     facts = {
         "title": title or f"{type(model).__name__} of {len(rows):,} rows",
         "estimator": type(model).__name__,
@@ -244,7 +248,7 @@ def describe(
         "names": _names(model, names, X, rows.shape[1]),
         "shares": None if shares is None else shares.astype(float).tolist(),
         "power": getattr(back, "power", None),  # of shrunk scores
-        "smooths": smooths and {"count": smooths.count, "by": smooths.by},
+        "smooths": None if smoother is None else {"count": smoother.count, "by": smoother.by},
         "median": _median(rows),
         "imageShape": shape,
         "limits": _limits(rows),
@@ -337,10 +341,11 @@ def _labels(labels: Targets, n: int) -> Contents:
     if y is None:
         return {"classes": None}, {}
     kinds, codes = np.unique(y.astype(str) if y.dtype == object else y, return_inverse=True)
-    if (n := len(kinds)) <= MOST_CLASSES:
+    if len(kinds) <= MOST_CLASSES:
         return {"classes": [class_name(kind) for kind in kinds]}, {"codes": codes.astype(np.uint8)}
     if y.dtype.kind not in "fiu":
-        raise DataError(f"{n} different labels; give at most {MOST_CLASSES} classes, or numbers.")
+        many = f"{len(kinds)} different labels"
+        raise DataError(f"{many}; give at most {MOST_CLASSES} classes, or numbers.")
     return {"classes": None}, {"values": y.astype(np.float32)}
 
 

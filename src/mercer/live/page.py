@@ -95,8 +95,9 @@ def write_html(
     """
     path = Path(path)
     options.setdefault("title", path.stem)
+    page = page_of(model, X, labels, images, **options)
     with atomic_file(path) as file:
-        file.write(page_of(model, X, labels, images, **options).encode())
+        file.write(page.encode())
     return path
 
 

@@ -4,6 +4,7 @@ Routes take ids and never a path or an address. Fits go through the WebSocket; f
 which may be large, through HTTP.
 """
 
+import asyncio
 import contextlib
 import re
 import secrets
@@ -34,8 +35,9 @@ from mercer.live.worker import ENDINGS, MODEL, PAGE, Desk, Job, Pool
 LARGEST_UPLOAD = 256 << 20
 #: Most bytes of a message; a request of the page has a few hundred.
 LARGEST_FRAME = 1 << 16
-#: Most connections at the same time, of pages and of uploads.
-MOST_CONNECTIONS = 64
+#: Most pages, and most uploads, at the same time. Only who knows the token is counted: strangers
+#: who hold connections open must not keep the owner out.
+MOST_PAGES, MOST_UPLOADS = 16, 4
 #: Most uploads and results that are kept; the least recently used are removed first.
 MOST_ITEMS = 24
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,200}")
@@ -99,6 +101,8 @@ class Studio:
     def __init__(self, store: Store, token: str, largest: int, start: str | None = None) -> None:
         self.store, self.token, self.largest, self.start = store, token, largest, start
         self.pool = Pool()
+        self._pages = asyncio.Semaphore(MOST_PAGES)
+        self._uploads = asyncio.Semaphore(MOST_UPLOADS)
 
     def app(self) -> Starlette:
         """The routes; to be put behind a :class:`~mercer.live.guard.Guard`."""
@@ -124,10 +128,13 @@ class Studio:
 
     async def _upload(self, request: Request) -> Response:
         """The body is the file; its name is shown, and its ending read."""
+        if self._uploads.locked():
+            raise DataError(f"{MOST_UPLOADS} files are being uploaded; wait until one has arrived.")
         item = self.store.new(request.query_params.get("name", ""))
         try:
-            with atomic_file(item.path) as file:
-                await save_body(request, file, self.largest)
+            async with self._uploads:
+                with atomic_file(item.path) as file:
+                    await save_body(request, file, self.largest)
         except FileNotFoundError:
             raise DataError("it was removed to make room for other files; load it again.") from None
         except BaseException:
@@ -143,16 +150,22 @@ class Studio:
 
     async def _socket(self, socket: WebSocket) -> None:
         """One page: its fits, one in flight, the latest of those that wait."""
-        await socket.accept()
-        self.pool.warm()
-        desk = Desk(partial(self._answer, socket))
-        try:
-            async for text in socket.iter_text():
-                await self._hear(desk, socket, text)
-        except KeyError:  # bytes instead of text
-            await socket.close(1003)
-        finally:
-            await desk.cancel()
+        if self._pages.locked():
+            await socket.close(1013)
+            return
+        async with self._pages:
+            await socket.accept()
+            self.pool.warm()
+            desk = Desk(partial(self._answer, socket))
+            try:
+                async for text in socket.iter_text():
+                    await self._hear(desk, socket, text)
+            except WebSocketDisconnect:  # before it had its answer
+                pass
+            except KeyError:  # bytes instead of text
+                await socket.close(1003)
+            finally:
+                await desk.cancel()
 
     async def _hear(self, desk: Desk, socket: WebSocket, text: str) -> None:
         number = None
@@ -263,7 +276,6 @@ def _config(app: Any) -> uvicorn.Config:
         proxy_headers=False,
         server_header=False,
         headers=HEADERS,
-        limit_concurrency=MOST_CONNECTIONS,
         timeout_graceful_shutdown=1,
     )
 

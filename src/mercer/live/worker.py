@@ -207,6 +207,12 @@ MOST_FITS = 2
 #: Seconds between reports of progress.
 PAUSE = 0.1
 
+#: Said of a process that has gone.
+_ENDED = (
+    "the fit's process ended, perhaps for want of memory; take fewer rows, or fit by 'mercer fit', "
+    "and explore the model."
+)
+
 #: What a page hears of a fit: ``stage``, ``done`` and ``total``, and once the ``plan``.
 Words = dict[str, Any]
 
@@ -237,7 +243,7 @@ class Pool:
                         return words
                     await say(words)
             except (EOFError, OSError):
-                return {"problem": "the process ended, perhaps out of memory; take fewer rows."}
+                return {"problem": _ENDED}
             finally:
                 self.running -= 1
                 if worker not in self._free:

@@ -69,7 +69,8 @@ def check_diagonal(kernel: Kernel, X: RowsLike) -> None:
 def check_positive_definite(kernel: Kernel, X: RowsLike) -> None:
     """No eigenvalue of the matrix lies below zero by more than rounding, if ``is_mercer``."""
     K = _gram(kernel, X, X)
-    low, *_, high = np.linalg.eigvalsh((K + K.T) / 2)
+    values = np.linalg.eigvalsh((K + K.T) / 2)
+    low, high = values[0], values[-1]  # of a single row, the same
     spectrum = f"the eigenvalue {low:.3g} beside a largest one of {high:.3g}"
     sound = low >= -16 * len(K) * np.finfo(np.float64).eps * high
     ensure(sound, f"the kernel says is_mercer, but its matrix has {spectrum}")
@@ -77,7 +78,8 @@ def check_positive_definite(kernel: Kernel, X: RowsLike) -> None:
 
 def check_slices(kernel: Kernel, X: RowsLike) -> None:
     """Packed rows may be cut into blocks: the tiles are those of the whole matrix."""
-    packed, n = Basis(kernel, X).packed, len(X)
+    packed = Basis(kernel, X).packed
+    n = len(X)
     expect("the number of packed rows", len(packed), n)
     whole = Tiles(kernel.fill, packed, packed, packed.dtype).gram(np.float64)
     for rows, columns in ((slice(0, n // 3), slice(n // 2, n)), (slice(n // 3, n), slice(1, 2))):
