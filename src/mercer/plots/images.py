@@ -336,10 +336,11 @@ class TraversalDisplay(base.Display):
         span = check_positive("span", span, " of standard deviations")
         positions = np.linspace(-span, span, check_count("steps", steps, 2))
         scores, variance = model.subspace.scores, model.explained_variance
-        if X is None and model.subspace.mean.any():
+        if X is None and model.subspace.mean.any():  # centred: the mean scores are zero
             start = np.zeros_like(model.subspace.offset)
         else:
             start = scores(base.rows_of(estimator, X)).mean(axis=0)
+        # √λ, or the standard deviations of the support points' scores.
         deviations = scores(support).std(axis=0) if variance is None else np.sqrt(variance)
         ways = [along_component(start, k, deviations, span, steps) for k in shown]
         points = np.asarray(estimator.inverse_transform(np.concatenate(ways)))
