@@ -236,7 +236,8 @@ class Cells:
                     announce("tune", len(self.fits), max(self._expected, len(self.fits) + 1))
                     self.fits.add((i, s, top))
                 candidate = self.candidate(self.kernels[i], top)
-                self.errors[i, j, s] = self.trials[s](candidate, q, in_full)
+                errors = self.trials[s](candidate, q, in_full)
+                self.errors[i, j, s] = np.asarray(errors, dtype=np.float64)
 
     @property
     def _every(self) -> range:
