@@ -206,7 +206,7 @@ def refuse_masked(X: Any) -> None:
     rows = X if isinstance(X, list | tuple) else [X]
     if any(isinstance(row, np.ma.MaskedArray) for row in rows):
         remedy = "use X.filled(np.nan) with impute, or X.data to ignore the mask."
-        raise DataError(f"masked arrays are refused, the mask would be lost; {remedy}")
+        raise DataError(f"masked arrays are refused, because the mask would be lost; {remedy}")
 
 
 def _refuse_sparse(estimator: Estimator, X: Any, kernel: Kernel) -> None:
@@ -219,7 +219,9 @@ def _refuse_sparse(estimator: Estimator, X: Any, kernel: Kernel) -> None:
         why = f"{kernel!r} is not a function of distances or dot products alone"
         instead = "use kernel='gaussian' or another of these"
     else:
-        return _refuse_kind(X.dtype.kind, f"got a sparse matrix of dtype {X.dtype}")
+        return _refuse_kind(
+            X.dtype.kind, f"got a sparse matrix of shape {X.shape} and dtype {X.dtype}"
+        )
     megabytes = X.shape[0] * np.prod(X.shape[1:]) * 8 // (1 << 20)
     raise TypeError(
         f"Sparse data was passed, which is never made dense in silence, and {why}; {instead}, or "
@@ -269,7 +271,8 @@ def _refuse_kind(kind: str, what: str) -> None:
 
 
 _ENCODE = Remedy(
-    "wrap the model, TableModel(model).fit(X), encode this first, or use FunctionKernel.",
+    "give the table to TableModel(model), from mercer, encode this as numbers first, or use "
+    "FunctionKernel for objects.",
     shell="leave such columns out with --drop.",
 )
 #: Kinds of entries that are not numbers → what is wrong with them, and what to do.
