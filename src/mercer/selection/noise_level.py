@@ -160,8 +160,10 @@ def _seen(X: Array) -> tuple[float, float]:
     Second differences, and eigenvalues of few columns, are never too small, but may be too large.
     """
     X = np.asarray(X, dtype=np.float64)
+    if len(X) < FEWEST_ROWS:
+        return np.nan, np.nan
     X = X[:, np.ptp(X, axis=0) > 0]
-    if len(X) < FEWEST_ROWS or X.shape[1] <= FEW_COLUMNS:
+    if X.shape[1] <= FEW_COLUMNS:
         return np.nan, np.nan
     high = _second_difference(X)
     level, n_signal = _of_eigenvalues(X)
