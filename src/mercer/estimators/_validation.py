@@ -155,17 +155,25 @@ def check_codes(name: str, Z: ArrayLike, q: int, what: str, method: str) -> Arra
 
 def describe_not_finite(X: RowsLike) -> str:
     """Where the first NaN or infinity is, as the end of a sentence; empty if there is none."""
-    sparse: Any = X.tocoo() if issparse(X) else None  # type: ignore[attr-defined]
-    values = _floats(X) if sparse is None else sparse.data
-    bad = np.argwhere(~np.isfinite(values))
-    if not len(bad) or (values.ndim != 2 and sparse is None):
+    if issparse(X):
+        return _describe_sparse(X)
+    values = _floats(X)
+    bad = np.argwhere(~np.isfinite(values)) if values.ndim == 2 else np.empty((0, 2))
+    if not len(bad):
         return ""
-    if sparse is not None:
-        row, column = (places[bad[0, 0]] for places in sparse.coords)
-        return f" The first is at row {row}, column {column}. Remove such rows or entries."
-    (row, column), names = bad[0], getattr(X, "columns", None)
+    row, column = bad[0]
+    names = getattr(X, "columns", None)
     label = f"{column}" if names is None else f"{column} ({list(names)[column]!r})"
     return f" The first is at row {row}, column {label}; " + remedy_for(values[row, column]) + "."
+
+
+def _describe_sparse(X: Any) -> str:
+    entries = X.tocoo()
+    bad = np.flatnonzero(~np.isfinite(entries.data))
+    if not len(bad):
+        return ""
+    row, column = entries.coords[0][bad[0]], entries.coords[1][bad[0]]
+    return f" The first is at row {row}, column {column}. Remove such rows or entries."
 
 
 def _check_source(estimator: Estimator, rows: Source, reset: bool) -> Any:

@@ -189,8 +189,8 @@ class IncrementalKernelPCA(SubspaceEstimator):
         model = counted(model, as_rule(self.n_components), few)
         outside = model.unexplained + model.unexplained_error
         # What lies outside the span bounds each error: |A - PAP| <= its trace.
-        missed = (outside * model.trace + model.excess) / model.values[-1]
-        error = float(missed + model.rounded.max())
+        left_out = (outside * model.trace + model.excess) / model.values[-1]
+        error = float(left_out + model.rounded.max())
         chunks, needed = f"{self.n_samples_seen_} rows in chunks", 3 * 8 * self._features.size**2
         name, seconds = type(self).__name__, time.perf_counter() - started
         report = Report(name, chunks, 1, seconds, estimated_error=error, bytes=needed)

@@ -385,7 +385,8 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         check_choice("rows", rows, ("auto", "noisy", "clean"))
         points = check_rows(self, X, as_kernel(self.kernel), reset=True)
         clean = rows == "clean" or (rows == "auto" and (callable(noise) or points.is_sparse))
-        data = points.rows if clean and points.is_sparse else points.vectors("tuning")
+        purpose = "tuning for noise" if clean else "tuning on noisy rows"
+        data = points.rows if clean and points.is_sparse else points.vectors(purpose)
         choice: selection.Choice
         if clean:
             choice = selection.choose_by_noise(self, data, noise, match_noise=match_noise)

@@ -115,7 +115,7 @@ class DenoisingDisplay(base.Display):
             kernel = np.asarray(estimator.denoise(noisy, match_noise=match_noise))
         versions = {"noisy": noisy, "linear": linear, "kernel": kernel}
         errors = {name: float(square_sums(rows - clean).mean()) for name, rows in versions.items()}
-        clean, noisy, linear, kernel = (rows[shown] for rows in (clean, *versions.values()))
+        clean, noisy, linear, kernel = (rows[shown] for rows in (clean, noisy, linear, kernel))
         counts = n_linear, subspace.n_components
         display = cls(clean, noisy, linear, kernel, errors, *counts, shape, labels)
         return display.plot(ax=ax, cmap=cmap)

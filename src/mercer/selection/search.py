@@ -118,8 +118,10 @@ def fitted(
 ) -> Any:
     """The same for models of a part of the rows: one of more components has the first ones, too."""
     kernel, q = repr(candidate.kernel), int(candidate.n_components)
-    known = (key for key in made if key[::2] == (kernel, part) and key[1] >= q)
-    return cached(made, next(known, (kernel, q, part)), make, most)
+    for (other, count, where), model in made.items():
+        if (other, where) == (kernel, part) and count >= q:
+            return model
+    return cached(made, (kernel, q, part), make, most)
 
 
 @dataclass(frozen=True)
