@@ -224,7 +224,7 @@ def test_names_of_the_samples_do_not_scale_a_spectrum(mercer, tmp_path):
 def test_advice_can_be_typed(mercer, log, tiny, tmp_path):
     done = mercer("fit", log, "-o", tmp_path / "m.mercer")
     assert "--intervals" not in done.out + done.err  # which a model of tables has not
-    for rows, words in (("clean", ["5 rows", "give 10 rows"]), ("auto", ["5 rows", "--noise"])):
+    for rows, words in (("clean", ["5 rows", "at least 10 rows"]), ("auto", ["5 rows", "--noise"])):
         done = mercer("tune", tiny, "--rows", rows, "-o", tmp_path / "t.mercer", status=3)
         assert all(word in done.err for word in words), done.err
     mercer("fit", tiny, "--components", "1", "-o", tmp_path / "one.mercer", "-q")

@@ -209,3 +209,8 @@ def test_names():
     assert as_density(Local(3)).n_neighbors == 3
     with pytest.raises(DataError, match="'mixture', 'normal'"):
         as_density("gauss")
+
+
+@pytest.mark.parametrize("density", WITH_DENSITY, ids=repr)
+def test_no_rows_have_no_densities(density, Z, rng):
+    assert density.fit(Z, rng).log_density(Z[:0]).shape == (0,)

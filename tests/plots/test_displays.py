@@ -199,3 +199,8 @@ def test_contributions(rng):
     row = frame.head(1).copy()
     row["dose"] = 4.0
     return ContributionsDisplay.from_estimator(model, row).figure_
+
+
+def test_contributions_of_several_rows_need_no_titles(rng):
+    display = ContributionsDisplay(rng.standard_normal((3, 4)), list("abcd")).plot()
+    assert [ax.get_title() for ax in display.axes_] == ["", "", ""]

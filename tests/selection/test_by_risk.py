@@ -128,11 +128,18 @@ def test_signs_are_no_stream_that_rows_are_drawn_by():
         assert not np.array_equal(signs, drawn)
 
 
+def test_a_level_of_speckle_is_taken_where_no_logarithm_can_check_it(rng):
+    level = noise_of(rng.standard_normal((40, 6)), "speckle:0.3")
+    assert level.size == 0.3
+    assert np.isnan(level.seen).all()
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_few_columns_show_their_noise_around_a_curve(seed):
     _, noisy = circle(300, 0.3, seed)
     level = noise_of(noisy)
     assert level.size == pytest.approx(0.3, rel=0.1)
+    assert level.deviation.shape == ()  # one number for all columns
     assert 0 < level.uncertainty < 0.15
     assert "flat pieces" in str(level)
 

@@ -155,17 +155,25 @@ def check_codes(name: str, Z: ArrayLike, q: int, what: str, method: str) -> Arra
 
 def describe_not_finite(X: RowsLike) -> str:
     """Where the first NaN or infinity is, as the end of a sentence; empty if there is none."""
-    sparse: Any = X.tocoo() if issparse(X) else None  # type: ignore[attr-defined]
-    values = _floats(X) if sparse is None else sparse.data
-    bad = np.argwhere(~np.isfinite(values))
-    if not len(bad) or (values.ndim != 2 and sparse is None):
+    if issparse(X):
+        return _describe_sparse(X)
+    values = _floats(X)
+    bad = np.argwhere(~np.isfinite(values)) if values.ndim == 2 else np.empty((0, 2))
+    if not len(bad):
         return ""
-    if sparse is not None:
-        row, column = (places[bad[0, 0]] for places in sparse.coords)
-        return f" The first is at row {row}, column {column}. Remove such rows or entries."
-    (row, column), names = bad[0], getattr(X, "columns", None)
+    row, column = bad[0]
+    names = getattr(X, "columns", None)
     label = f"{column}" if names is None else f"{column} ({list(names)[column]!r})"
     return f" The first is at row {row}, column {label}; " + remedy_for(values[row, column]) + "."
+
+
+def _describe_sparse(X: Any) -> str:
+    entries = X.tocoo()
+    bad = np.flatnonzero(~np.isfinite(entries.data))
+    if not len(bad):
+        return ""
+    row, column = entries.coords[0][bad[0]], entries.coords[1][bad[0]]
+    return f" The first is at row {row}, column {column}. Remove such rows or entries."
 
 
 def _check_source(estimator: Estimator, rows: Source, reset: bool) -> Any:
@@ -206,7 +214,7 @@ def refuse_masked(X: Any) -> None:
     rows = X if isinstance(X, list | tuple) else [X]
     if any(isinstance(row, np.ma.MaskedArray) for row in rows):
         remedy = "use X.filled(np.nan) with impute, or X.data to ignore the mask."
-        raise DataError(f"masked arrays are refused, the mask would be lost; {remedy}")
+        raise DataError(f"masked arrays are refused, because the mask would be lost; {remedy}")
 
 
 def _refuse_sparse(estimator: Estimator, X: Any, kernel: Kernel) -> None:
@@ -219,7 +227,9 @@ def _refuse_sparse(estimator: Estimator, X: Any, kernel: Kernel) -> None:
         why = f"{kernel!r} is not a function of distances or dot products alone"
         instead = "use kernel='gaussian' or another of these"
     else:
-        return _refuse_kind(X.dtype.kind, f"got a sparse matrix of dtype {X.dtype}")
+        return _refuse_kind(
+            X.dtype.kind, f"got a sparse matrix of shape {X.shape} and dtype {X.dtype}"
+        )
     megabytes = X.shape[0] * np.prod(X.shape[1:]) * 8 // (1 << 20)
     raise TypeError(
         f"Sparse data was passed, which is never made dense in silence, and {why}; {instead}, or "
@@ -269,7 +279,8 @@ def _refuse_kind(kind: str, what: str) -> None:
 
 
 _ENCODE = Remedy(
-    "wrap the model, TableModel(model).fit(X), encode this first, or use FunctionKernel.",
+    "give the table to TableModel(model), from mercer, encode this as numbers first, or use "
+    "FunctionKernel for objects.",
     shell="leave such columns out with --drop.",
 )
 #: Kinds of entries that are not numbers → what is wrong with them, and what to do.

@@ -80,38 +80,40 @@ class Conditional:
 
 
 def _opened(method: Callable[..., Any], takes: str | None, gives: str | None) -> Any:
-    parameters = [*inspect.signature(method).parameters.values()][1:]
-    name = next((p.name for p in parameters if p.name in ("X", "Z", "x", "x0")), "")
-    place = [*(p.name for p in parameters), ""].index(name)
+    parameters = list(inspect.signature(method).parameters.values())[1:]
+    names = [parameter.name for parameter in parameters]
+    name = next((name for name in names if name in ("X", "Z", "x", "x0")), "")
+    place = names.index(name) if name else len(names)
     optional = bool(name) and parameters[place].default is None
     check = _CHECKS.get(takes or "")
 
     @functools.wraps(method)
-    def door(self: Any, *values: Any, **options: Any) -> Any:
-        args = [*values]
-        among: Any = args if place < len(args) else options
-        key: Any = place if among is args else name
-        is_there = among is args or name in options
-        given = among[key] if check and is_there else None
+    def door(self: Any, *args: Any, **options: Any) -> Any:
+        by_place = place < len(args)
+        argument = args[place] if by_place else options.get(name)
         if takes == "model":
             check_is_fitted(self, self._saved[0])
-        elif check and is_there and not (given is None and optional):
-            among[key] = checked = check(self, given)
+        elif check is not None and (by_place or name in options):
+            checked = None if argument is None and optional else check(self, argument)
             if takes == "blocks" and isinstance(checked, Source):
-                del among[key]
-                plain = functools.partial(_plain, self, method.__name__, args, options)
+                others = {key: value for key, value in options.items() if key != name}
+                plain = functools.partial(_plain, self, method.__name__, args[place + 1 :], others)
                 subspace = model_of(self).subspace
                 width = subspace.n_components if gives == "scores" else 0
                 return by_blocks(plain, checked, subspace, width)
+            if by_place:
+                args = (*args[:place], checked, *args[place + 1 :])
+            else:
+                options[name] = checked
         answer = method(self, *args, **options)
-        return as_frame(self, answer, given) if gives == "rows" else answer
+        return as_frame(self, answer, argument if check else None) if gives == "rows" else answer
 
     opened: Any = blas_limited(door)
     opened.verb, opened.plain = Verb(takes, gives, name), method
     return opened
 
 
-def _plain(model: Any, name: str, args: list[Any], options: dict[str, Any], rows: Any) -> Any:
+def _plain(model: Any, name: str, args: tuple[Any, ...], options: dict[str, Any], rows: Any) -> Any:
     """What a verb does with rows that have been checked; found by its name it reaches workers."""
     return getattr(type(model), name).plain(model, rows, *args, **options)
 

@@ -427,10 +427,11 @@ def _source(model: Estimator, number: int | None, of_rows: bool) -> Any:
         rows: Any = rows_to_mix(model) if of_rows else None
         if number is None:
             return generative.RowMixtures.of(model.density_, rows)
-        known = model.labels_, model.scores_
-        labels, Z = (evenly(part, LARGEST) for part in known) if of_rows else known
-        density: Any = _fit_to_class(model, Z[labels == number], number)
-        return generative.RowMixtures.of(density, rows[labels == number]) if of_rows else density
+        if not of_rows:
+            return _fit_to_class(model, model.scores_[model.labels_ == number], number)
+        some = evenly(model.labels_, LARGEST) == number
+        density: Any = _fit_to_class(model, evenly(model.scores_, LARGEST)[some], number)
+        return generative.RowMixtures.of(density, rows[some])
 
     owner = model.scores_ if number is None else model.labels_
     return model._cached(f"{number}, {of_rows}", owner, repr(model.density), make)

@@ -139,7 +139,9 @@ class IncrementalKernelPCA(SubspaceEstimator):
         """Resolve the kernel and take the landmarks, from the first chunk."""
         if not 0 < self.forget <= 1 or not 0 <= self.growth < 1:
             settings = f"forget={self.forget!r} and growth={self.growth!r}"
-            raise DataError(f"{settings}: forget is above 0 and up to 1, growth from 0 to below 1.")
+            raise DataError(
+                f"{settings}: give forget above 0 and up to 1, growth from 0 to below 1."
+            )
         kernel = as_kernel(self.kernel)
         require_vectors(kernel, "landmarks", "use KernelPCA, or a kernel of vectors")
         kernel = kernel.resolve(rows.rows)
@@ -156,11 +158,13 @@ class IncrementalKernelPCA(SubspaceEstimator):
 
     def _add(self, rows: Points, solve: bool) -> None:
         started = time.perf_counter()
-        if hasattr(self, "_features"):
-            self._grow(rows.cast(self._features.dtype))
-        else:
+        first = not hasattr(self, "_features")
+        if first:
             self._begin(rows)
-        part = sum_features(self._features, rows.cast(self._features.dtype))
+        rows = rows.cast(self._features.dtype)
+        if not first:
+            self._grow(rows)
+        part = sum_features(self._features, rows)
         self._sums = self._sums * self.forget + part
         self.n_samples_seen_ += len(rows)
         if solve:
@@ -185,8 +189,8 @@ class IncrementalKernelPCA(SubspaceEstimator):
         model = counted(model, as_rule(self.n_components), few)
         outside = model.unexplained + model.unexplained_error
         # What lies outside the span bounds each error: |A - PAP| <= its trace.
-        missed = (outside * model.trace + model.excess) / model.values[-1]
-        error = float(missed + model.rounded.max())
+        left_out = (outside * model.trace + model.excess) / model.values[-1]
+        error = float(left_out + model.rounded.max())
         chunks, needed = f"{self.n_samples_seen_} rows in chunks", 3 * 8 * self._features.size**2
         name, seconds = type(self).__name__, time.perf_counter() - started
         report = Report(name, chunks, 1, seconds, estimated_error=error, bytes=needed)

@@ -183,10 +183,12 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
 
     def _learn(self, rows: Points, sample_weight: Array | None = None) -> None:
         kernel = as_kernel(self.kernel)
-        plan, crew = self._plan(kernel, rows), rows.crew()
-        rows = kernel.points(rows.loaded().rows) if plan.loads else rows  # read this once
         present, rows, weight = _present(rows, sample_weight)
-        plan = plan if present is None else self._plan(kernel, rows)
+        plan, crew = self._plan(kernel, rows), rows.crew()
+        if plan.loads:
+            rows = kernel.points(rows.loaded().rows)  # read this once
+            present, rows, weight = _present(rows, weight)
+            plan = plan if present is None else self._plan(kernel, rows)
         with steps_to_callbacks(self):
             problem = Problem(kernel, rows, plan.rule, self._rng(), weight, self.center, crew)
             model = learn(problem, plan)

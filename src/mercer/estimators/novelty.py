@@ -366,7 +366,10 @@ class KernelNovelty(OutlierMixin, Estimator):
             return
         self.offset_ = -self.conformal_.threshold(rate)
         if np.isinf(self.offset_):
-            more = " (calibration='cross' has the most of them), or ask for "
+            more = (
+                " (calibration='split' takes a quarter of the rows, 'cross' all of them, for "
+                "measure='reconstruction'), or ask for "
+            )
             warn(
                 f"{len(held_out)} calibration rows cannot promise a false-alarm rate of {rate:g}: "
                 f"predict will call no row an outlier. Give at least {rows_needed(rate)} of them"
@@ -428,14 +431,10 @@ class NoveltyLearner:
     def __call__(self, rows: Array, like: NoveltyScore | None = None) -> NoveltyScore:
         """Fit the rows with these numbers; with the choices of ``like``, if given."""
         X = self.points.left(rows)
-        rule, kernel = self.n_components, self.kernel
-        if like is not None:
+        if like is None:
+            rule, kernel = self.n_components, self._kernel_for(X).resolve(X.rows)
+        else:
             rule, kernel = like.subspace.n_components, like.subspace.kernel
-        elif kernel is None:
-            # T² of a narrow kernel tells how close a row is to others, and not how far.
-            near = self.measure == "reconstruction"
-            kernel = novelty.neighbour_kernel(X) if near else Gaussian()
-        kernel = kernel.resolve(X.rows)
         problem = Problem(kernel, X, as_rule(rule), self.rng)
         plan = plan_of(problem, self._choose(kernel, X))
         learnt, self._solver = learn(problem, plan), plan.solver
@@ -458,6 +457,12 @@ class NoveltyLearner:
         if not isinstance(solver, Dense | Lanczos) or 5 * 8 * n * n > available_bytes() // 2:
             return None
         return novelty.gram_folds(score, self.measure, solver, fold_of, self.rng)
+
+    def _kernel_for(self, X: Points) -> Kernel:
+        if self.kernel is not None:
+            return self.kernel
+        # T² of a narrow kernel tells how close a row is to others, and not how far.
+        return novelty.neighbour_kernel(X) if self.measure == "reconstruction" else Gaussian()
 
     def _choose(self, kernel: Kernel, X: Points) -> Solver:
         """The solver; ``"auto"`` takes rows as landmarks where there are many."""

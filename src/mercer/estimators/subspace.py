@@ -50,7 +50,7 @@ PATIENCE = 30.0
 #: What lacks coordinates has neither values to fill in, nor variables.
 TO_FILL = "to fill in values, use a kernel of vectors"
 TO_CHOOSE = "choose n_components by ParallelAnalysis or a share of the variance"
-TO_CONTRIBUTE = "no variables could contribute; use a kernel of vectors"
+TO_CONTRIBUTE = "there are no variables that could contribute; use a kernel of vectors"
 
 
 @verb("data", needs="a plan")
@@ -124,7 +124,12 @@ def to_html(
 
 
 #: What a file holds of a Model, and of the columns that it was learnt from.
-OF_MODEL = ("subspace_", "kernel_", *(f"{part}_" for part in PARTS[1:]), *base.OF_COLUMNS)
+OF_MODEL = (
+    "subspace_",
+    "kernel_",
+    *(f"{part}_" for part in PARTS if part != "subspace"),
+    *base.OF_COLUMNS,
+)
 
 
 class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
@@ -137,7 +142,9 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
     kernel_ = property(lambda self: self.subspace_.kernel, doc="The kernel, rules made numbers.")
     eigenvalues_ = learnt("eigenvalues", "Of the centred Gram matrix, decreasing, (q,).")
     explained_variance_ = learnt("explained_variance", "Variances in feature space, (q,).")
-    explained_variance_ratio_ = learnt("explained_variance_ratio", "Shares of the total, (q,).")
+    explained_variance_ratio_ = learnt(
+        "explained_variance_ratio", "Shares of the true total variance, (q,)."
+    )
     residuals_ = learnt("residuals", "``|K v - λ v|`` of each eigenpair, (q,).")
     report_ = learnt("report", "How the fit went.")
 
@@ -378,11 +385,14 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         check_choice("rows", rows, ("auto", "noisy", "clean"))
         points = check_rows(self, X, as_kernel(self.kernel), reset=True)
         clean = rows == "clean" or (rows == "auto" and (callable(noise) or points.is_sparse))
-        data = points.rows if clean and points.is_sparse else points.vectors(f"tuning by {rows=}")
+        purpose = "tuning for noise" if clean else "tuning on noisy rows"
+        data = points.rows if clean and points.is_sparse else points.vectors(purpose)
+        choice: selection.Choice
         if clean:
-            choice: Any = selection.choose_by_noise(self, data, noise, match_noise=match_noise)
+            choice = selection.choose_by_noise(self, data, noise, match_noise=match_noise)
         else:
             choice = selection.choose_by_risk(self, data, noise)
+        if isinstance(choice, selection.NoisyChoice):
             self.set_params(preimage=choice.preimage)
             if choice.risk.trouble:
                 warn(choice.risk.trouble, exceptions.DenoisingWarning)
@@ -413,7 +423,9 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         images = self.preimage_.init(directions).solve(Z, start).points
         return np.asarray(as_points(images).to_dense()).reshape(2, q, -1)
 
-    @verb("model", needs="coordinates", instead="no canonical basis; use a kernel of vectors")
+    @verb(
+        "model", needs="coordinates", instead="there is no canonical basis; use a kernel of vectors"
+    )
     def component_images(self) -> Array:
         """Projections of the canonical basis vectors: ``w_k · phi(e_j)`` (Figure 2, last row).
 
@@ -464,11 +476,11 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         """
         filled = self._fill(X)
         if not filled.converged.all():
+            remedy = "see imputations(X).converged, or use fewer components or a wider kernel."
             shell = "fit with fewer --components or a larger --width."
             warn(
                 f"{(~filled.converged).sum()} of {len(filled)} rows were still moving after "
-                f"{filled.iterations.max()} rounds of imputation; "
-                + Remedy("use fewer components or a wider kernel.", shell=shell),
+                f"{filled.iterations.max()} rounds of imputation; " + Remedy(remedy, shell=shell),
                 exceptions.ConvergenceWarning,
             )
         return np.asarray(filled.points)

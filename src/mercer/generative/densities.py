@@ -12,11 +12,11 @@ from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
 from mercer._base import catalogue
 from mercer._base.config import Config
 from mercer._base.linalg import evenly, square_sums
+from mercer._base.machine import blocks
 from mercer._base.numbers import check_choice, check_count, check_positive
 from mercer._base.registry import by_name
 from mercer._base.types import Array
 from mercer.exceptions import ConvergenceWarning, DataError, warn
-from mercer.generative.metrics import over_distances
 from mercer.preimage.nearest import mix, neighbors
 
 # The role of a latent density: from the scores of the training rows to scores of new points.
@@ -95,7 +95,8 @@ class FittedNormal(FittedDensity):
         q, deviations = len(self.mean), self.deviations
         if len(deviations) < q or deviations.min() <= 1e-10 * deviations.max():
             raise DataError(
-                f"rows that span fewer than {q} directions have no density; use fewer components."
+                f"rows that span fewer than {q} directions have no density; "
+                "give more rows, or use fewer components."
             )
         G = (Z - self.mean) @ self.axes.T / self.deviations
         constant = q * np.log(2 * np.pi) / 2 + np.log(self.deviations).sum()
@@ -179,8 +180,14 @@ class FittedKDE(FittedDensity):
     def log_density(self, Z: Array) -> Array:
         unit = self.bandwidth * self.scale
         n, q = self.points.shape
-        sums = over_distances(Z / unit, self.points / unit, lambda r: logsumexp(-r * r / 2, axis=1))
-        return np.asarray(sums - np.log(n) - np.log(unit).sum() - q * np.log(2 * np.pi) / 2)
+        P = self.points / unit
+        log_sums = np.empty(len(Z))
+        for rows in blocks(len(Z), 256):
+            A = Z[rows] / unit
+            # As a product of matrices: much faster than one distance after the other.
+            r2 = np.maximum(square_sums(A)[:, None] - 2 * (A @ P.T) + square_sums(P), 0)
+            log_sums[rows] = logsumexp(-r2 / 2, axis=1)
+        return np.asarray(log_sums - np.log(n) - np.log(unit).sum() - q * np.log(2 * np.pi) / 2)
 
 
 # Draws that stay where the data are: around training rows, in the directions of neighbours.

@@ -92,12 +92,13 @@ def judge(
     precision 1.0, recall 0.0
     """
     A, B = _pair(samples, real)
+    seen = None if train is None else _table(train, "train")
     P, Q = (A, B) if features is None else (features(A), features(B))
     measures = [measure(P, Q, k) for measure in (precision, recall, density, coverage)]
     measures.append(mmd2(A, B, kernel))
     near = [np.nan, np.nan]
-    if train is not None:
-        near = [float(nearest_distances(X, train).mean()) for X in (A, B)]
+    if seen is not None:
+        near = [float(nearest_distances(X, seen).mean()) for X in (A, B)]
     return SampleReport(*measures, *near)
 
 

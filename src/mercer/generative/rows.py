@@ -212,9 +212,10 @@ class Apart:
 
     def nearer(self, drawn: Array, least: float) -> Array:
         """(n,) whether a draw is nearer to a row than this, almost a copy of it."""
+        if not least:
+            return np.zeros(len(drawn), dtype=bool)
         scaled = (drawn - self.middle) / self.size
-        nearest = over_distances(scaled, self.rows, lambda r: r.min(axis=1, initial=np.inf))
-        return np.asarray(nearest < least * (1 - 1e-9))
+        return over_distances(scaled, self.rows, lambda r: r.min(axis=1)) < least * (1 - 1e-9)
 
 
 def _function(x: Array, y: Array) -> tuple[Array, Array]:

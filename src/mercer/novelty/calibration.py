@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from math import ceil
 from numbers import Real
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -120,10 +120,15 @@ MOST_ASIDE = 5_000
 TEN_FOLDS_UP_TO = 500
 
 
-#: Fits the rows with these numbers, and returns their score. With ``like=``, by the kernel and the
-#: number of components of that score: what a rule chooses anew for fewer rows makes scores that
-#: cannot be compared.
-Learner = Callable[..., NoveltyScore]
+class Learner(Protocol):
+    """Fits rows, and returns their score."""
+
+    def __call__(self, rows: Array, like: NoveltyScore | None = None) -> NoveltyScore:
+        """Fit the rows with these numbers.
+
+        With ``like``, by the kernel and the number of components of that score: what a rule chooses
+        anew for fewer rows makes scores that cannot be compared.
+        """
 
 
 @dataclass(frozen=True)
@@ -180,8 +185,8 @@ class CrossFit(Calibration):
         score = learn(rows)
         fold_of = deal_folds(len(X), self.folds, rng)
         # The fit of all rows may hold most of the work for the folds already.
-        shortcut = getattr(learn, "held_out", lambda *_: None)
-        held_out = shortcut(score, fold_of)
+        shortcut = getattr(learn, "held_out", None)
+        held_out = None if shortcut is None else shortcut(score, fold_of)
         if held_out is None:
             held_out = scores_by_fold(partial(learn, like=score), X, fold_of)
         return Calibrated(score, rows, held_out)

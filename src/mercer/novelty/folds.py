@@ -109,8 +109,8 @@ def landmark_folds(
         square = sums.square[np.ix_(known, known)]
         sums = replace(sums, linear=sums.linear[known], square=square)
         model = LandmarkModel.of(features, sums, True, len(others)).leading(q)
-        score = novelty_score(measure, model.subspace(), model.values / model.weight)
-        scores.append(score(points.take(rows)))
+        held_out = novelty_score(measure, model.subspace(), model.values / model.weight)
+        scores.append(held_out(points.take(rows)))
     return _collect(scores, fold_of)
 
 

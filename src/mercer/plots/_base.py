@@ -47,10 +47,9 @@ def panels(ax: Axes, rows: int, columns: int, **figure_arguments: Any) -> Array:
         return axes.reshape(rows, columns)
     place = axes.item().get_subplotspec() if axes.size == 1 else None
     if place is None:
-        raise DataError(
-            f"the picture has {rows} × {columns} panels, and {axes.size} axes were given; give as "
-            "many as panels, one made by plt.subplots, or none."
-        )
+        remedy = f"give {rows * columns} axes, one made by plt.subplots, or none."
+        both = f"the picture has {rows} × {columns} panels, and {axes.size} axes were given"
+        raise DataError(f"{both}; {remedy}")
     axes.item().set_axis_off()
     return np.asarray(place.subgridspec(rows, columns).subplots(squeeze=False))
 

@@ -115,7 +115,7 @@ class DenoisingDisplay(base.Display):
             kernel = np.asarray(estimator.denoise(noisy, match_noise=match_noise))
         versions = {"noisy": noisy, "linear": linear, "kernel": kernel}
         errors = {name: float(square_sums(rows - clean).mean()) for name, rows in versions.items()}
-        clean, noisy, linear, kernel = (rows[shown] for rows in (clean, *versions.values()))
+        clean, noisy, linear, kernel = (rows[shown] for rows in (clean, noisy, linear, kernel))
         counts = n_linear, subspace.n_components
         display = cls(clean, noisy, linear, kernel, errors, *counts, shape, labels)
         return display.plot(ax=ax, cmap=cmap)
@@ -336,10 +336,11 @@ class TraversalDisplay(base.Display):
         span = check_positive("span", span, " of standard deviations")
         positions = np.linspace(-span, span, check_count("steps", steps, 2))
         scores, variance = model.subspace.scores, model.explained_variance
-        if X is None and model.subspace.mean.any():
+        if X is None and model.subspace.mean.any():  # centred: the mean scores are zero
             start = np.zeros_like(model.subspace.offset)
         else:
             start = scores(base.rows_of(estimator, X)).mean(axis=0)
+        # √λ, or the standard deviations of the support points' scores.
         deviations = scores(support).std(axis=0) if variance is None else np.sqrt(variance)
         ways = [along_component(start, k, deviations, span, steps) for k in shown]
         points = np.asarray(estimator.inverse_transform(np.concatenate(ways)))

@@ -251,6 +251,7 @@ class BiplotDisplay(base.Display):
         pair = base.check_components(list(components), subspace.n_components, default=2, at_least=2)
         if len(pair) != 2:
             raise DataError(f"components={components!r}: a map has two; give two numbers.")
+        count = check_count("variables", variables)
         rows = base.rows_of(estimator, X)
         labels = base.check_labels(y, len(rows))
         Z = subspace.scores(rows)[:, pair]
@@ -261,8 +262,7 @@ class BiplotDisplay(base.Display):
                 points = base.rows_of(estimator, at)
             feet, J = subspace.scores(points)[:, pair], sensitivity(subspace, points)[:, pair]
         arrows = np.moveaxis(J * rows.std(axis=0, dtype=np.float64), 1, 2)  # (points, variables, 2)
-        best = np.argsort(-(arrows**2).sum(axis=(0, 2)), kind="stable")
-        best = best[: check_count("variables", variables)]
+        best = np.argsort(-(arrows**2).sum(axis=(0, 2)), kind="stable")[:count]
         names = list(base.names_of(estimator, best))
         titles = base.component_names(pair, base.shares_of(model, pair))
         return cls(Z, feet, arrows[:, best], names, labels, titles).plot(ax=ax)
@@ -289,7 +289,7 @@ class BiplotDisplay(base.Display):
             for k, name in enumerate(self.names)
         ]
         tips = self.feet[:, None] + scaled
-        ax.update_datalim([*self.scores, *tips.reshape(-1, 2)])
+        ax.update_datalim(np.concatenate([self.scores, tips.reshape(-1, 2)]))
         ax.margins(0.08)
         ax.autoscale_view()
         self._explain(ax)

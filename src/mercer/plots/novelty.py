@@ -171,7 +171,8 @@ class ContributionsDisplay(base.Display):
         names = ("contribution to the novelty score", "")
         self.axes_ = base.panel_grid(ax, n, size, *names, columns=columns)
         self.ax_, charts = self.axes_[0], []
-        for panel, row, title in zip(self.axes_, rows, self.titles or [""], strict=True):
+        titles = self.titles or [""] * len(rows)
+        for panel, row, title in zip(self.axes_, rows, titles, strict=True):
             shown = np.argsort(-np.abs(row))[:count][::-1]  # the largest on top
             colors = np.where(row[shown] > 0, base.ACCENT, base.PALETTE[0])
             bars = [self.names[i] for i in shown]

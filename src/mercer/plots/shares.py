@@ -310,10 +310,10 @@ class RelevanceDisplay(base.Display):
         if uncertainty is None:
             relevance = by_column(estimator, relevance)
         else:
-            parts = vars(uncertainty.relevance)
-            if max(shown) >= (known := len(parts["low"])):
+            whole = uncertainty.relevance
+            if max(shown) >= (known := len(whole.low)):
                 raise DataError(f"the intervals are of {known} components; draw fewer of them.")
-            interval = Interval(**{name: part[shown] for name, part in parts.items()})
+            interval = Interval(whole.estimate[shown], whole.low[shown], whole.high[shown])
         look = {"kind": kind, "limit": check_count("limit", limit), "image_shape": image_shape}
         values = relevance.components[shown]
         return cls(values, relevance.overall, relevance.names, shown, interval, **look).plot(ax=ax)

@@ -159,7 +159,8 @@ def measure_relevance(
     share = 1.0 if max_rows is None or len(points) <= max_rows else max_rows / len(points)
     measure = _correlations if unit == "correlation" else _slopes
     work = partial(measure, subspace, middle, weight, share)
-    sums: _Sums = summed(work, points, max(TASK, _step(subspace, share)), "relevance")
+    step = TASK if unit == "correlation" else max(TASK, _step(subspace, share))
+    sums: _Sums = summed(work, points, step, "relevance")
     if sums.looked_at <= 0:
         raise DataError("the rows that were looked at have no weight; give max_rows=None.")
     effects = _squared_correlations(sums) if unit == "correlation" else _squared_slopes(sums, unit)

@@ -52,7 +52,9 @@ class BlindSpots:
         """One version of the rows for each trial, drawn with a fixed seed."""
         n, d = X.shape
         if not FEWEST_COLUMNS <= d <= MOST_COLUMNS or n < FEWEST_ROWS:
-            few = f"{counted(n, 'row')} with {counted(d, 'column')} do not say what to fill in"
+            few = (
+                f"{counted(n, 'row')} with {counted(d, 'column')} do not show what can be filled in"
+            )
             takes = f"{FEWEST_ROWS} rows and {FEWEST_COLUMNS} to {MOST_COLUMNS} columns"
             raise DataError(f"{few}, which takes {takes}; " + GIVE)
         versions = []
@@ -91,7 +93,10 @@ def level_of(versions: list[BlindSpots], candidate: Estimator, q: int) -> NoiseL
     number = np.sum([version.where.sum(axis=0) for version in versions], axis=0)
     left = np.sqrt(total / np.maximum(number, 1))
     if (left**2).sum() > MOST_LEFT * X.var(axis=0).sum():
-        raise UnseenNoiseError("columns do not predict each other, and show no noise; " + GIVE)
+        raise UnseenNoiseError(
+            "columns do not predict each other, so that noise cannot be told apart from the rows "
+            "themselves; " + GIVE
+        )
     try:
         return as_large_as_seen(X, left, SOURCE)
     except UnseenNoiseError:

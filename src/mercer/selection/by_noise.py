@@ -86,7 +86,8 @@ def choose_by_noise(
     if n_splits < 2:
         raise DataError(f"n_splits={n_splits}; give 2 or more.")
     if len(X) < 2 * n_splits:
-        raise DataError(f"{len(X)} rows do not make {n_splits} splits; give {2 * n_splits} rows.")
+        few = f"{len(X)} rows are too few for {n_splits} splits"
+        raise DataError(f"{few}; give at least {2 * n_splits} rows.")
     X = sample(X, max_rows)
     from sklearn.model_selection import KFold  # brings in metrics and encoders
 

@@ -98,7 +98,10 @@ def add_noise(X: RowsLike, noise: Noise, rng: np.random.Generator) -> Any:
         return SparseRows.of(noise(X.to_scipy(), rng)) if is_sparse else np.asarray(noise(X, rng))
     is_level = isinstance(noise, Real) and noise > 0
     if is_sparse and not (is_level and noise < 1):
-        raise DataError(f"noise={noise!r} of sparse rows must be a share between 0 and 1.")
+        raise DataError(
+            f"noise={noise!r} of sparse rows is the share of entries that are exchanged; give a "
+            "number between 0 and 1, or a function of (rows, rng)."
+        )
     if not is_level:
         what = f"noise={noise!r} must be a number above zero; give the level that you expect"
         raise DataError(what + Remedy(".", shell=" by --noise."))

@@ -58,7 +58,10 @@ WORDS = "'columns', 'independent', 'poisson', 'speckle' or 'speckle:0.3'"
 
 #: What to do where nothing shows the level.
 GIVE = Remedy("give noise=, its standard deviation.", shell="give it by --noise.")
-_CLEAN = Remedy("noise=, or rows='clean' if clean.", shell="--noise, or tune with --rows clean.")
+_CLEAN = Remedy(
+    "give noise=, its standard deviation, or rows='clean' if these are clean examples.",
+    shell="give it by --noise, or --rows clean to 'mercer tune' if these are clean examples.",
+)
 
 
 class UnseenNoiseError(DataError):
@@ -157,8 +160,10 @@ def _seen(X: Array) -> tuple[float, float]:
     Second differences, and eigenvalues of few columns, are never too small, but may be too large.
     """
     X = np.asarray(X, dtype=np.float64)
+    if len(X) < FEWEST_ROWS:
+        return np.nan, np.nan
     X = X[:, np.ptp(X, axis=0) > 0]
-    if len(X) < FEWEST_ROWS or X.shape[1] <= FEW_COLUMNS:
+    if X.shape[1] <= FEW_COLUMNS:
         return np.nan, np.nan
     high = _second_difference(X)
     level, n_signal = _of_eigenvalues(X)
@@ -209,7 +214,10 @@ def _in_words(X: Array, noise: str) -> NoiseLevel:
         logs = np.log(X) / np.sqrt(np.log1p(share**2)) if np.min(X) > 0 else X[:0]
         return NoiseLevel(np.asarray(share), "speckle, given", is_relative=True, seen=_seen(logs))
     if np.min(X) <= 0:
-        raise DataError("entries not above zero do not show the level; give it: 'speckle:0.3'.")
+        raise DataError(
+            "the level of speckle is estimated from logarithms, and some entries are not above "
+            "zero; give it as a share, such as noise='speckle:0.3'."
+        )
     added = _estimated(np.log(X))
     return replace(
         added,
@@ -284,10 +292,13 @@ def _estimated(X: Array) -> NoiseLevel:
         ways.append((deviation, UNSURE * deviation, "second differences of columns"))
     ways = [way for way in ways if way[0] > 0]
     if not ways:
-        what = f"noise of {len(X)} rows with {counted(X.shape[1], 'column')} cannot be told apart"
-        raise UnseenNoiseError(f"{what} from what they say; give " + _CLEAN)
+        raise UnseenNoiseError(
+            f"the noise of {len(X)} rows with {counted(X.shape[1], 'column')} cannot be told apart "
+            "from the rows themselves: no small eigenvalues are alike, and the rows do not lie "
+            "around a curve or clusters; " + _CLEAN
+        )
     deviation, error, what = min(ways)
-    level = np.where(varies, deviation, 0.0)
+    level = np.asarray(deviation) if varies.all() else np.where(varies, deviation, 0.0)
     return NoiseLevel(level, f"estimated from {what}", error / deviation)
 
 

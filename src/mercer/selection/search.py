@@ -118,8 +118,10 @@ def fitted(
 ) -> Any:
     """The same for models of a part of the rows: one of more components has the first ones, too."""
     kernel, q = repr(candidate.kernel), int(candidate.n_components)
-    known = (key for key in made if key[::2] == (kernel, part) and key[1] >= q)
-    return cached(made, next(known, (kernel, q, part)), make, most)
+    for (other, count, where), model in made.items():
+        if (other, where) == (kernel, part) and count >= q:
+            return model
+    return cached(made, (kernel, q, part), make, most)
 
 
 @dataclass(frozen=True)
@@ -236,7 +238,8 @@ class Cells:
                     announce("tune", len(self.fits), max(self._expected, len(self.fits) + 1))
                     self.fits.add((i, s, top))
                 candidate = self.candidate(self.kernels[i], top)
-                self.errors[i, j, s] = self.trials[s](candidate, q, in_full)
+                errors = self.trials[s](candidate, q, in_full)
+                self.errors[i, j, s] = np.asarray(errors, dtype=np.float64)
 
     @property
     def _every(self) -> range:
