@@ -7,7 +7,17 @@ from scipy.sparse import csr_array
 
 from mercer import KernelNovelty, KernelPCA
 from mercer.exceptions import KernelError
-from mercer.kernels import FunctionKernel, Gaussian, Linear, Matern, Normalized, Precomputed, Sum
+from mercer.kernels import (
+    Cosine,
+    FunctionKernel,
+    Gaussian,
+    Linear,
+    Matern,
+    Normalized,
+    Precomputed,
+    Sum,
+)
+from mercer.points.sparse import SparseRows
 
 
 @pytest.fixture
@@ -92,3 +102,20 @@ def test_what_has_no_direction_is_refused(inner):
 def test_a_name_inside_is_refused_by_the_door(rows, kernel):
     with pytest.raises(KernelError, match="'gaussian' is not a kernel"):
         KernelPCA(2, kernel=kernel).fit(rows)
+
+
+@pytest.mark.parametrize(
+    "kernel", [Normalized(Gaussian(gamma=1.0)), Normalized(Linear()), Cosine()]
+)
+def test_the_diagonal_of_sparse_rows_has_their_precision(kernel, rows):
+    sparse = SparseRows.of(csr_array(rows.astype(np.float32)))
+    assert kernel.diag(sparse).dtype == np.float32
+
+
+def test_a_large_factor_multiplies_gradients_and_not_weights(rows):
+    Z, S = rows[:20].astype(np.float32), rows.astype(np.float32)
+    G = np.ones((len(Z), len(S)), dtype=np.float32)
+    inner = Gaussian(gamma=1.0)
+    scaled = 1e80 * inner  # whose weights would be infinite in float32
+    expected = inner.gradient(Z, S, G)
+    assert_allclose(scaled.gradient(Z, S, G), 1e80 * expected.astype(np.float64))

@@ -21,6 +21,12 @@ BARS = {
 }
 
 
+def test_linear_pca_of_few_wide_rows_draws_no_random_numbers(rng):
+    X = rng.standard_normal((600, 100))
+    first, second = (mika1999.linear_denoise(X, X, 5) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
 def test_two_rows_of_table_1_on_three_draws():
     found = table1(3, sigmas=(0.4, 0.8))["fixed point"]
     for sigma in (0.4, 0.8):

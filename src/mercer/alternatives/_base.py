@@ -175,7 +175,7 @@ def on_shape(codes: Array, most: float, rounding: float, shape: str, noun: str) 
     """Codes from 0 to ``most``; an error that names the first that is beyond them, if any is."""
     outside = ((codes < -rounding) | (codes > most + rounding)).any(axis=1)
     if outside.any():
-        off = f"{outside.sum()} codes lie off the {shape}, as {codes[outside][0].round(4)}"
+        off = f"{outside.sum()} codes lie off the {shape}, such as {codes[outside][0].round(4)}"
         raise DataError(f"{off}; give {noun} from 0 to {most:.4g}.")
     return np.clip(codes, 0.0, most)
 

@@ -163,6 +163,11 @@ class _Around(_Composite):
     def _factors(self, values: Callable[[Kernel], Array]) -> tuple[float]:  # noqa: ARG002
         return (self.factor,)
 
+    def gradient(self, Z: Array, S: Array, G: Array) -> Array:
+        # Not of weights that are multiplied: a copy of them all, which may leave float32.
+        inner = self.kernel.gradient(self.seen(Z), self.seen(S), G)
+        return np.asarray(inner * self.factor)
+
     def origin(self, X: Rows) -> Origin:
         return self.kernel.origin(self.seen(X))
 
@@ -213,6 +218,9 @@ class _OfDirections(_Around):
 
     def pack(self, X: Rows, origin: Origin = None, dtype: Precision = None) -> Packed:
         return self.kernel.pack(self.seen(X, dtype), origin, dtype or X.dtype)
+
+    def diag(self, X: Rows) -> Array:
+        return np.asarray(super().diag(X), dtype=X.dtype)  # directions of sparse rows are float64
 
     def rounding(self, X: Rows, origin: Origin, dtype: np.dtype) -> float:
         return super().rounding(X, origin, dtype) + 1

@@ -42,7 +42,7 @@ def denoise_with(solver: PreImageSolver) -> Denoiser:
 
 def linear_denoise(train: Array, X: Array, q: int) -> Array:
     """Centred linear PCA with q components."""
-    pca = PCA(q).fit(train)
+    pca = PCA(q, svd_solver="covariance_eigh").fit(train)  # "auto" may draw random numbers
     return np.asarray(pca.inverse_transform(pca.transform(X)))
 
 

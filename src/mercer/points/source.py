@@ -278,7 +278,7 @@ def check_no_empty_row(
     if empty.size:
         more = f", nor have {empty.size - 1} more" if empty.size > 1 else ""
         which = f"{place(start + int(empty[0]))} has no value at all{more}"
-        raise DataError(f"{which}; nothing can be filled in there, leave it out.")
+        raise DataError(f"{which}; leave out what is empty, for nothing can be filled in there.")
 
 
 def warn_of_long(block: Array, columns: Sequence[str] | None) -> bool:
