@@ -22,7 +22,7 @@ from mercer._base.progress import listen
 from mercer._base.types import Estimator
 from mercer.exceptions import said
 from mercer.model import as_rule, model_of
-from mercer.model.model import is_detector
+from mercer.model.model import Detector
 from mercer.points.source import Source
 
 
@@ -158,7 +158,7 @@ def _facts_of_fit(
     for name in ("false_alarm_rate", "n_iter_", "noise_"):
         if hasattr(model, name):
             facts[name.rstrip("_")] = getattr(model, name)
-    if is_detector(model):
+    if isinstance(model, Detector):
         threshold = -float(model.offset_)  # infinite if no row is new, which JSON cannot express
         facts["threshold"] = None if isinf(threshold) else threshold
         facts["calibration_rows"] = len(model.conformal_.scores)
@@ -194,7 +194,7 @@ def _last_lines(facts: dict[str, Any]) -> dict[str, str]:
 
 
 def _describe_rule(model: Estimator, components: Any) -> str:
-    if components is None and is_detector(model):
+    if components is None and isinstance(model, Detector):
         from mercer.novelty.score import default_rule
 
         default = default_rule(model.measure, contaminated=model.contamination is not None)

@@ -4,19 +4,10 @@ from typing import Any
 
 import click
 
+from mercer.cli import options
 from mercer.cli.judge import columns_of, top_columns
 from mercer.cli.models import load_model
-from mercer.cli.options import (
-    MODEL,
-    RATE,
-    Reading,
-    argument,
-    command,
-    console,
-    learnt,
-    option,
-    tables,
-)
+from mercer.cli.options import argument, command, console, learnt, option, tables
 
 #: The exit status where a batch has drifted.
 DRIFTED = 6
@@ -25,13 +16,13 @@ DRIFTED = 6
 @command("Test whether batches of rows have drifted.")
 def drift(
     *,
-    model: str = MODEL,
+    model: str = options.MODEL,
     data: tuple[str, ...] = argument(nargs=-1, required=True, type=click.Path(allow_dash=True)),
     level: float | None = option(
         "The p-value up to which a batch counts as drifted.  [default: the model's, 0.05]",
-        type=RATE,
+        type=options.RATE,
     ),
-    reading: Reading,
+    reading: options.Reading,
 ) -> int:
     """Test whether the rows of each file DATA come from where those of MODEL came from.
 
@@ -59,7 +50,7 @@ def drift(
     return DRIFTED if drifted else 0
 
 
-def _compared(fitted: Any, inner: Any, path: str, reading: Reading) -> dict[str, Any]:
+def _compared(fitted: Any, inner: Any, path: str, reading: options.Reading) -> dict[str, Any]:
     with tables.open_input(path, reading, model=fitted) as table:
         rows = table.rows
         result = inner.test(rows)

@@ -9,23 +9,11 @@ import click
 
 import mercer
 from mercer._base.types import Estimator
+from mercer.cli import options
 from mercer.cli.faults import Failure
 from mercer.cli.maps import MAP, fit_map, refuse_others, save_map
 from mercer.cli.models import KERNEL, PREIMAGE, Recipe
-from mercer.cli.options import (
-    DATA,
-    FILE,
-    FORCE,
-    NOISE,
-    SEED,
-    Kinds,
-    Reading,
-    command,
-    console,
-    one_of,
-    option,
-    tables,
-)
+from mercer.cli.options import command, console, one_of, option, tables
 
 NOT_CONVERGED = 5
 #: Endings of other programs' files, which a model must not have.
@@ -38,18 +26,18 @@ _OUTPUT = option("The model file to write.  [default: the data's name with .merc
 @command("Fit a model to a file of rows.")
 def fit(
     *,
-    data: str = DATA,
+    data: str = options.DATA,
     output: Path | None = _OUTPUT,
     force: bool = option("Replace an existing output or checkpoint."),
     checkpoint: Path | None = option(
         "Where a fit that can be resumed saves its state.  [default: OUTPUT.checkpoint]",
-        type=FILE,
+        type=options.FILE,
     ),
     resume: bool = option("Resume a fit that was stopped."),
     dry_run: bool = option("Print what would be done, without fitting."),
     places: Path | None = MAP,
-    reading: Reading,
-    kinds: Kinds,
+    reading: options.Reading,
+    kinds: options.Kinds,
     recipe: Recipe,
 ) -> int:
     """Fit a model to DATA and write it to a model file.
@@ -171,19 +159,19 @@ def _run(model: Estimator, table: Any, kept: Path | None) -> Any:
 @command("Choose width and components for denoising, and fit.")
 def tune(
     *,
-    data: str = DATA,
+    data: str = options.DATA,
     output: Path | None = _OUTPUT,
-    force: bool = FORCE,
-    noise: Any = NOISE,
+    force: bool = options.FORCE,
+    noise: Any = options.NOISE,
     rows: str = one_of(
         "Whether DATA are the noisy rows themselves ('auto', too), or clean examples.",
         *("auto", "noisy", "clean"),
     ),
     kernel: str = KERNEL,
     preimage: str | None = PREIMAGE,
-    seed: int = SEED,
-    reading: Reading,
-    kinds: Kinds,
+    seed: int = options.SEED,
+    reading: options.Reading,
+    kinds: options.Kinds,
 ) -> None:
     """Choose the kernel's width and the number of components that denoise DATA best.
 

@@ -6,23 +6,13 @@ from typing import Any
 import click
 
 import mercer
+from mercer.cli import options
 from mercer.cli.models import existing, load_model
-from mercer.cli.options import (
-    DATA,
-    MODEL,
-    Output,
-    Reading,
-    command,
-    console,
-    frames,
-    opening,
-    option,
-    tables,
-)
+from mercer.cli.options import command, console, frames, opening, option, tables
 
 
 @command("Show what a model file contains.")
-def info(model: str = MODEL) -> None:
+def info(model: str = options.MODEL) -> None:
     """Describe the model file MODEL: what it is, how it was made, and what takes up space.
 
     Every checksum is compared; nothing that the file says is run.
@@ -66,17 +56,17 @@ def _print(facts: Any) -> None:
 @command("Write a table or a model in another format.")
 def convert(
     *,
-    source: str = DATA,
-    target: str = DATA,
+    source: str = options.DATA,
+    target: str = options.DATA,
     force: bool = option("Replace an existing TARGET."),
-    reading: Reading,
+    reading: options.Reading,
 ) -> None:
     """Write SOURCE as TARGET; the endings say what they are.
 
     A model file (.mercer) becomes an ONNX graph (.onnx), for programs that have neither Python nor
     mercer. A table, or a folder of PNG images, becomes any other kind of table.
     """
-    output = Output(target, force, reading.format)
+    output = options.Output(target, force, reading.format)
     if Path(source).suffix == ".mercer":
         done = _convert_model(source, output)
     else:
@@ -84,7 +74,7 @@ def convert(
     tables.report(output, source, **done)
 
 
-def _convert_model(source: str, output: Output) -> dict[str, int]:
+def _convert_model(source: str, output: options.Output) -> dict[str, int]:
     if output.path is None or output.path.suffix.lower() != ".onnx":
         raise click.UsageError("a model is converted to a file that ends in .onnx")
     tables.check_target(output.path, force=output.force)
@@ -92,7 +82,7 @@ def _convert_model(source: str, output: Output) -> dict[str, int]:
     return {"bytes": output.path.stat().st_size}
 
 
-def _convert_table(source: str, reading: Reading, output: Output) -> dict[str, int]:
+def _convert_table(source: str, reading: options.Reading, output: options.Output) -> dict[str, int]:
     # Standard input can be read once.
     with tables.located(source, reading) as look:
         frame = opening.read_mixed(look, reading.choice())

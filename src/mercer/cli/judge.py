@@ -9,22 +9,9 @@ import click
 
 import mercer
 from mercer._base.types import Estimator
+from mercer.cli import options
 from mercer.cli.models import check_able, load_model
-from mercer.cli.options import (
-    DATA,
-    MODEL,
-    OPTIONAL_DATA,
-    RATE,
-    Copying,
-    Output,
-    Reading,
-    command,
-    console,
-    learnt,
-    one_of,
-    option,
-    tables,
-)
+from mercer.cli.options import command, console, learnt, one_of, option, tables
 
 #: New rows that are explained, the newest ones.
 MOST_EXPLAINED = 1000
@@ -33,7 +20,9 @@ MOST_COMPARED = 200_000
 
 
 @command("Measure how well a model restores rows.")
-def score(*, model: str = MODEL, data: str = DATA, reading: Reading) -> None:
+def score(
+    *, model: str = options.MODEL, data: str = options.DATA, reading: options.Reading
+) -> None:
     """Measure how well MODEL restores the rows of DATA after noise was added to them.
 
     On rows that the model has not seen, so that models of different kernels can be compared: the
@@ -65,8 +54,8 @@ _RATE = "far beyond the others; of clean rows about 2 % are, with long tails up 
 @command("Measure how new each row is to the model.")
 def novelty(
     *,
-    model: str = MODEL,
-    data: str = DATA,
+    model: str = options.MODEL,
+    data: str = options.DATA,
     normal: str | None = option(
         "Normal rows that the model has not seen, to give any model a threshold.",
         metavar="FILE",
@@ -74,14 +63,14 @@ def novelty(
     ),
     false_alarm_rate: float | None = option(
         "With --normal: the share of normal rows that may be called new.  [default: 0.05]",
-        type=RATE,
+        type=options.RATE,
     ),
     why: bool = option("Also write which columns make a row new, each with its share."),
     outliers: bool = option(
         "Find outliers among the rows of DATA themselves, with a model like MODEL fitted to them."
     ),
-    reading: Copying,
-    output: Output,
+    reading: options.Copying,
+    output: options.Output,
 ) -> None:
     """Score the rows of DATA by how new they are to MODEL.
 
@@ -182,7 +171,9 @@ def top_columns(contributions: Any, columns: Sequence[str]) -> list[str]:
     return lines
 
 
-def _place_of(fitted: Estimator, table: Any, data: str, reading: Reading) -> Callable[[int], str]:
+def _place_of(
+    fitted: Estimator, table: Any, data: str, reading: options.Reading
+) -> Callable[[int], str]:
     """What a row is called: the line of a text file, or else its number."""
     if not isinstance(fitted, learnt.OnTables):
         return table.rows.place  # type: ignore[no-any-return]
@@ -200,7 +191,7 @@ def _remark_on_newest(judged: Any, why: Any, place: Callable[[int], str]) -> Non
         console.remark(f"{place(int(i))}: p = {p[i]:.2g}, by {why[i]}")
 
 
-def _calibrate(fitted: Estimator, normal: str, reading: Reading, rate: float) -> Any:
+def _calibrate(fitted: Estimator, normal: str, reading: options.Reading, rate: float) -> Any:
     if hasattr(fitted, "p_values"):
         raise click.UsageError("--normal: the model has a threshold already")
     with tables.open_input(normal, replace(reading, keep=(), id=None), model=fitted) as table:
@@ -211,16 +202,16 @@ def _calibrate(fitted: Estimator, normal: str, reading: Reading, rate: float) ->
 @command("Show which variables matter in each component.")
 def relevance(
     *,
-    model: str = MODEL,
-    data: str | None = OPTIONAL_DATA,
+    model: str = options.MODEL,
+    data: str | None = options.OPTIONAL_DATA,
     unit: str = one_of(
         "Shares in each component; per standard deviation of a variable; per unit of it; or the "
         "squared correlation of score and variable.",
         *("share", "std", "raw", "correlation"),
     ),
     intervals: bool = option("Also show what another sample of rows would give (95 %)."),
-    reading: Reading,
-    output: Output,
+    reading: options.Reading,
+    output: options.Output,
 ) -> None:
     """Measure how much each variable matters in each component of MODEL, over the rows of DATA.
 

@@ -11,17 +11,9 @@ import mercer
 from mercer._base import catalogue
 from mercer._base.spelling import similar_file
 from mercer._base.types import Estimator
+from mercer.cli import options
 from mercer.cli.faults import Failure, NoModelFile
-from mercer.cli.options import (
-    ENDINGS,
-    RATE,
-    SEED,
-    OneOf,
-    learnt,
-    one_of,
-    option,
-    which_was_meant,
-)
+from mercer.cli.options import learnt, one_of, option, which_was_meant
 
 
 def load_model(path: str, *abilities: str) -> Any:
@@ -53,7 +45,7 @@ def existing(path: str) -> str:
     """
     if Path(path).exists():
         return path
-    rows = [file for file in Path(path).parent.glob("*") if file.suffix.lower() in ENDINGS]
+    rows = [file for file in Path(path).parent.glob("*") if file.suffix.lower() in options.ENDINGS]
     guess = similar_file(Path(path)) or "; check its name."
     for data in (file for file in rows if file.stem == Path(path).stem):
         guess = f"; fit it first: mercer fit {quote(str(data))} -o {quote(path)}"
@@ -123,7 +115,8 @@ KERNEL = option(
     metavar="NAME[:P=V,...]",
 )
 PREIMAGE = option(
-    "The way back to input space.  [default: the model's own]", type=OneOf([*catalogue.PREIMAGES])
+    "The way back to input space.  [default: the model's own]",
+    type=options.OneOf([*catalogue.PREIMAGES]),
 )
 
 
@@ -147,7 +140,7 @@ class Recipe:
     )
     solver: str | None = option(
         "How to find the components.  [default: auto]",
-        type=OneOf(sorted({*catalogue.SOLVERS, *catalogue.SPARSE_SOLVERS})),
+        type=options.OneOf(sorted({*catalogue.SOLVERS, *catalogue.SPARSE_SOLVERS})),
     )
     time: float | None = option(
         "Choose the solver and landmarks so that the fit should take no longer than this; of a "
@@ -159,7 +152,7 @@ class Recipe:
     kernels: int | None = option("Representing rows of a sparse model.", type=click.IntRange(1))
     preimage: str | None = PREIMAGE
     false_alarm_rate: float | None = option(
-        "The false-alarm rate of a novelty model.  [default: 0.05]", type=RATE
+        "The false-alarm rate of a novelty model.  [default: 0.05]", type=options.RATE
     )
     contamination: float | str | None = option(
         "Share of outliers among the rows of a novelty model, up to 0.5.  [default: none]",
@@ -168,9 +161,9 @@ class Recipe:
     )
     density: str | None = option(
         "The distribution that a generative model samples from.  [default: local]",
-        type=OneOf([*catalogue.DENSITIES]),
+        type=options.OneOf([*catalogue.DENSITIES]),
     )
-    seed: int = SEED
+    seed: int = options.SEED
 
     def check(self) -> None:
         """Refuse options that the model does not use, instead of ignoring them."""

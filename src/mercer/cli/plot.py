@@ -14,24 +14,10 @@ import mercer
 from mercer._base.optional import require
 from mercer._base.spelling import similar_file
 from mercer._base.types import Estimator, Targets
-from mercer.cli import maps
+from mercer.cli import maps, options
 from mercer.cli.faults import Failure
 from mercer.cli.models import load_model
-from mercer.cli.options import (
-    FILE,
-    FORCE,
-    MODEL,
-    OPTIONAL_DATA,
-    OneOf,
-    Output,
-    Reading,
-    argument,
-    command,
-    console,
-    learnt,
-    option,
-    tables,
-)
+from mercer.cli.options import argument, command, console, learnt, option, tables
 from mercer.cli.stop import stopped_by
 
 # What is drawn → (class of mercer.plots, what it shows); written out for --help.
@@ -98,13 +84,13 @@ class Style:
 @command("Draw a picture of a model.", epilog=f"\b\nKinds:\n{_HELP}")
 def plot(
     *,
-    kind: str = argument(type=OneOf(list(KINDS)), metavar="KIND"),
-    model: str = MODEL,
-    data: str | None = OPTIONAL_DATA,
-    output: Path = option(_PICTURE, type=FILE, required=True),
-    force: bool = FORCE,
+    kind: str = argument(type=options.OneOf(list(KINDS)), metavar="KIND"),
+    model: str = options.MODEL,
+    data: str | None = options.OPTIONAL_DATA,
+    output: Path = option(_PICTURE, type=options.FILE, required=True),
+    force: bool = options.FORCE,
     style: Style,
-    reading: Reading,
+    reading: options.Reading,
 ) -> None:
     """Draw a picture of MODEL, of the rows in DATA where they are given.
 
@@ -134,7 +120,7 @@ def plot(
             drawn = _picture(figure, output.suffix[1:].lower(), style.dpi)
     with mercer.io.atomic_file(output) as file:
         file.write(drawn)
-    tables.report(Output(str(output)), kind, kind=kind)
+    tables.report(options.Output(str(output)), kind, kind=kind)
 
 
 def _pyplot() -> Any:
@@ -158,7 +144,9 @@ def _picture(figure: Any, ending: str, dpi: int) -> bytes:
     return file.getvalue()
 
 
-def _draw(kind: str, fitted: Estimator, data: str | None, reading: Reading, style: Style) -> Any:
+def _draw(
+    kind: str, fitted: Estimator, data: str | None, reading: options.Reading, style: Style
+) -> Any:
     from mercer.exceptions import warn
     from mercer.plots._tables import model_inside, nameless_rows
 
@@ -168,23 +156,23 @@ def _draw(kind: str, fitted: Estimator, data: str | None, reading: Reading, styl
         model, seen = model_inside(fitted), fitted.encoder_.groups_
     display = _display(kind)
     takes = signature(display).parameters
-    options = _options(kind, takes, style)
+    settings = _options(kind, takes, style)
     if "image_shape" in takes:
-        options.setdefault("image_shape", mercer.io.image_shape(names))
-        if kind == "relevance" and options["image_shape"] is not None:
-            options["kind"] = "images"
+        settings.setdefault("image_shape", mercer.io.image_shape(names))
+        if kind == "relevance" and settings["image_shape"] is not None:
+            settings["kind"] = "images"
     with tables.open_if_named(data, reading, fitted) as table, nameless_rows():
-        if "uncertainty" in options:
-            options["uncertainty"] = model.uncertainty(None if table is None else table.rows)
+        if "uncertainty" in settings:
+            settings["uncertainty"] = model.uncertainty(None if table is None else table.rows)
         if table is None:
-            return display(model, **options).figure_
+            return display(model, **settings).figure_
         if kind == "roc" and reading.label in seen:
             fit = f"'mercer fit DATA --label {quote(str(reading.label))}'"
             known = f"{reading.label!r} is one of the columns that the model has learnt from"
             warn(f"{known}, so it knows the truth. Fit without it: {fit}.")
         if reading.label is not None and "label_name" in takes:
-            options["label_name"] = reading.label
-        return display(model, table.rows[:], y=_as_numbers(table.label), **options).figure_
+            settings["label_name"] = reading.label
+        return display(model, table.rows[:], y=_as_numbers(table.label), **settings).figure_
 
 
 def _display(kind: str) -> Any:
@@ -194,21 +182,21 @@ def _display(kind: str) -> Any:
 def _options(kind: str, takes: Any, style: Style) -> dict[str, Any]:
     """Options of the display; those that this kind of picture does not use are refused."""
     names = ("image_shape", "cmap", "components", "positive")
-    options = {name: value for name in names if (value := getattr(style, name)) is not None}
-    options |= {"uncertainty": None} if style.intervals else {}
-    for name in options:
+    settings = {name: value for name in names if (value := getattr(style, name)) is not None}
+    settings |= {"uncertainty": None} if style.intervals else {}
+    for name in settings:
         if name not in takes:
             fits = [k for k in KINDS if k != "live" and name in signature(_display(k)).parameters]
             said = "--intervals" if name == "uncertainty" else f"--{name.replace('_', '-')}"
             raise click.UsageError(f"{said} goes with {', '.join(fits)}, not with {kind}")
-    if kind == "biplot" and isinstance(options.get("components"), int):
+    if kind == "biplot" and isinstance(settings.get("components"), int):
         raise click.UsageError("--components of a biplot must be two, such as 0,1")
-    if "cmap" in options:
+    if "cmap" in settings:
         from matplotlib import colormaps
 
-        if (name := options["cmap"]) not in colormaps:
+        if (name := settings["cmap"]) not in colormaps:
             raise click.UsageError(f"--cmap: matplotlib has no '{name}', but gray, viridis, ...")
-    return options
+    return settings
 
 
 def _as_numbers(labels: Targets) -> Any:
@@ -223,7 +211,9 @@ def _as_numbers(labels: Targets) -> Any:
         return labels
 
 
-def _page(fitted: Estimator, data: str | None, reading: Reading, style: Style, name: str) -> bytes:
+def _page(
+    fitted: Estimator, data: str | None, reading: options.Reading, style: Style, name: str
+) -> bytes:
     """The live page of a model, and of the rows where they are given."""
     from mercer.live.page import page_of
     from mercer.plots._tables import nameless_rows

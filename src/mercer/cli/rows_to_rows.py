@@ -11,24 +11,9 @@ import click
 
 import mercer
 from mercer._base.types import Estimator, Names
+from mercer.cli import options
 from mercer.cli.models import load_model
-from mercer.cli.options import (
-    DATA,
-    DIGITS,
-    MODEL,
-    NOISE,
-    SEED,
-    Copying,
-    Output,
-    argument,
-    command,
-    console,
-    frames,
-    learnt,
-    opening,
-    option,
-    tables,
-)
+from mercer.cli.options import argument, command, console, frames, learnt, opening, option, tables
 
 
 def _score_names(model: Estimator) -> list[str]:
@@ -40,13 +25,13 @@ def _score_names(model: Estimator) -> list[str]:
 class Work:
     """Rows, how they are read, and where the results go."""
 
-    data: str = DATA
-    reading: Copying
-    output: Output
+    data: str = options.DATA
+    reading: options.Copying
+    output: options.Output
 
 
 @command("Compute scores: project rows onto the components.")
-def transform(*, model: str = MODEL, work: Work) -> None:
+def transform(*, model: str = options.MODEL, work: Work) -> None:
     """Project the rows of DATA onto the components of MODEL."""
     fitted = load_model(model, "transform")
     _convert(work, learnt.of_vectors(fitted).transform, _score_names(fitted), model=fitted)
@@ -55,11 +40,11 @@ def transform(*, model: str = MODEL, work: Work) -> None:
 @command("Turn scores back into rows.")
 def inverse(
     *,
-    model: str = MODEL,
+    model: str = options.MODEL,
     data: str = argument(type=click.Path(allow_dash=True), metavar="SCORES"),
-    reading: Copying,
-    output: Output,
-    digits: str = DIGITS,
+    reading: options.Copying,
+    output: options.Output,
+    digits: str = options.DIGITS,
 ) -> None:
     """Find the rows whose scores under MODEL are those in SCORES, as 'transform' wrote them."""
     from mercer.exceptions import ColumnsError, DataError
@@ -94,10 +79,10 @@ def denoise(
         "from each other]",
         names="--match-noise/--no-match-noise",
     ),
-    noise: Any = NOISE,
-    reading: Copying,
-    output: Output,
-    digits: str = DIGITS,
+    noise: Any = options.NOISE,
+    reading: options.Copying,
+    output: options.Output,
+    digits: str = options.DIGITS,
 ) -> None:
     """Project the rows of DATA onto the components of MODEL, and return to input space.
 
@@ -124,7 +109,7 @@ def denoise(
     _to_same_columns(work, fitted, lambda rows: fitted.denoise(rows, **match), digits)
 
 
-def _tuned(data: str, reading: Copying, noise: Any) -> tuple[Estimator, Copying]:
+def _tuned(data: str, reading: options.Copying, noise: Any) -> tuple[Estimator, options.Copying]:
     """The best denoiser of these noisy rows, and what to copy; reports how much noise it leaves."""
     model: Estimator = mercer.KernelPCA(random_state=0)
     encoder = mercer.TableEncoder(kinds=dict.fromkeys(reading.kept, "index"))
@@ -138,7 +123,7 @@ def _tuned(data: str, reading: Copying, noise: Any) -> tuple[Estimator, Copying]
 
 
 @command("Fill in missing values.")
-def impute(*, model: str = MODEL, work: Work, digits: str = DIGITS) -> None:
+def impute(*, model: str = options.MODEL, work: Work, digits: str = options.DIGITS) -> None:
     """Fill in the empty fields of DATA (also NA, nan, ?) with MODEL; others do not change."""
     fitted = load_model(model, "impute")
     before, after = Counter[str](), Counter[str]()
@@ -214,7 +199,7 @@ def _with_decimals_of_rows(function: Callable[[Any], Any]) -> Callable[[Any], An
     return rounded
 
 
-def _give(columns: Any, beside: Any, output: Output) -> None:
+def _give(columns: Any, beside: Any, output: options.Output) -> None:
     """Write columns of any kind, and columns of the data that are not among them."""
     columns = {**columns, **{k: v for k, v in beside.items() if k not in columns}}
     made = frames.columns_table(columns, tables.ending_of(output))
@@ -246,11 +231,11 @@ def _convert(
 @command("Generate new rows.")
 def sample(
     *,
-    model: str = MODEL,
+    model: str = options.MODEL,
     count: int = option("How many rows.", 10, names="-n --count", type=click.IntRange(1)),
     label: str | None = option("Rows of this class only.", metavar="CLASS"),
-    seed: int = SEED,
-    output: Output,
+    seed: int = options.SEED,
+    output: options.Output,
 ) -> None:
     """Draw new rows from MODEL, which was fitted with '--model generative'.
 

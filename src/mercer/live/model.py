@@ -19,7 +19,7 @@ from mercer.kernels.width import median_length
 from mercer.landmarks import RPCholesky
 from mercer.live.protocol import kernel_spec, page_kernels
 from mercer.model import Subspace, names_of
-from mercer.model.model import is_detector
+from mercer.model.model import Detector, Reversible
 from mercer.model.subspace import project_onto
 from mercer.novelty import Conformal
 from mercer.plots._base import check_labels, class_name, model_to_draw, rows_of, shape_of_image
@@ -96,7 +96,7 @@ def _scored(model: Estimator, subspace: Subspace, rows: Array, q: int) -> tuple[
     parts = []  # block by block: the scores of many rows on many components are gigabytes
     for part in blocks(len(rows), BLOCK):
         Z, error = subspace.scores_and_residual(rows[part])
-        novelty = model.score_.combined(Z, error) if is_detector(model) else error
+        novelty = model.score_.combined(Z, error) if isinstance(model, Detector) else error
         parts.append((Z[:, :shown].copy(), error, novelty))
     return tuple(map(np.concatenate, zip(*parts, strict=True)))
 
@@ -113,7 +113,7 @@ def novelty_facts(
     are ranks.
     """
     rows: Array = np.arange(0)
-    if detects := is_detector(model):
+    if detects := isinstance(model, Detector):
         inside, outside, rate = model.score_.inside, model.score_.outside, model.false_alarm_rate
         fair = model.conformal_
         if complete:
@@ -138,7 +138,7 @@ def novelty_facts(
 
 def _stream(model: Estimator, rows: Array, seen: bool) -> Contents:
     """Rows that are new to a detector, in their order, as its monitor sees them."""
-    if seen or not is_detector(model) or len(rows) > MOST_PLAYED:
+    if seen or not isinstance(model, Detector) or len(rows) > MOST_PLAYED:
         return {}, {}
     monitor = model.monitor()
     watched = monitor.update(rows)
@@ -224,14 +224,14 @@ def describe(
     shift = np.asarray(small.basis.origin if isinstance(full.kernel, RadialKernel) else 0.0)
     shift = np.broadcast_to(shift, small.support.shape[1:]).astype(np.float64)
     # The p-values of a detector must be exact, whatever that costs.
-    exact = is_detector(model) or len(rows) * full.n_support <= MOST_VALUES
+    exact = isinstance(model, Detector) or len(rows) * full.n_support <= MOST_VALUES
     Z, error, novelty = _scored(model, full if exact else small, rows, small.n_components)
     seen, complete = (learnt.was_fitted_to(of, rows) for of in (original, X))
     judgement, judged = novelty_facts(model, full, novelty, seen=seen, complete=complete)
     stream, played = _stream(model, rows, seen)
     pictures, shape = _pictures(images, rows)
     label_facts, label_arrays = _labels(labels, len(rows))
-    back = getattr(model, "preimage_", None)
+    back = model.preimage_ if isinstance(model, Reversible) else None
     smoother = back.init(full) if isinstance(back, Smoother) else None
     facts = {
         "title": title or f"{type(model).__name__} of {len(rows):,} rows",

@@ -245,9 +245,24 @@ class OnTables(Protocol):
         """The rows as the model inside sees them."""
 
 
-def is_detector(estimator: Estimator) -> bool:
-    """Whether it is a fitted estimator with a threshold, as :class:`~mercer.KernelNovelty`."""
-    return hasattr(estimator, "conformal_")
+@runtime_checkable
+class Detector(Protocol):
+    """A fitted estimator with a threshold, as :class:`~mercer.KernelNovelty`."""
+
+    score_: Any
+    conformal_: Any
+    offset_: float
+    measure: str
+    false_alarm_rate: float
+    contamination: float | str | None
+    monitor: Any
+
+
+@runtime_checkable
+class Reversible(Protocol):
+    """A fitted estimator with a way back to input space."""
+
+    preimage_: Any
 
 
 def of_vectors(estimator: Estimator) -> Any:

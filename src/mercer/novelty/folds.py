@@ -10,18 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from mercer import gram
 from mercer._base.machine import lapack_threads, ordered_map
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
 from mercer._base.types import Array
-from mercer.gram import (
-    CenteredGram,
-    FeatureSums,
-    GramOperator,
-    LandmarkFeatures,
-    MatrixOperator,
-    sum_features,
-)
 from mercer.kernels import Basis
 from mercer.model import from_gram
 from mercer.novelty.score import NoveltyScore, novelty_score
@@ -57,8 +50,8 @@ def gram_folds(
     def held_out(fold: int) -> Array:
         rows, others = _parted(fold_of, fold)
         n = len(others)
-        among = MatrixOperator(_block(K, others, others))
-        operator = CenteredGram(among, np.full(n, 1 / np.sqrt(n)))
+        among = gram.MatrixOperator(_block(K, others, others))
+        operator = gram.CenteredGram(among, np.full(n, 1 / np.sqrt(n)))
         values, vectors = _leading(solver, operator, min(q, n - 1), fixed_rng(seeds[fold]))
         kept = values > rank_floor(operator, float(values[0]))
         values, points = values[kept], subspace.points.take(others)
@@ -93,16 +86,16 @@ def landmark_folds(
     """
     subspace = score.subspace
     kernel, q, dtype = subspace.kernel, subspace.n_components, subspace.coef.dtype
-    features = LandmarkFeatures(kernel, subspace.support, dtype, q)
+    features = gram.LandmarkFeatures(kernel, subspace.support, dtype, q)
     points, scores = kernel.points(X), []
     if features.whitens_first:
         return None
     parted = [_parted(fold_of, fold) for fold in range(int(fold_of.max()) + 1)]
-    parts = [sum_features(features, points.take(rows)) for rows, _ in parted]
-    total = sum(parts, FeatureSums.zero(features.size))
+    parts = [gram.sum_features(features, points.take(rows)) for rows, _ in parted]
+    total = sum(parts, gram.FeatureSums.zero(features.size))
     for fold, (part, (rows, others)) in enumerate(zip(parts, parted, strict=True)):
         known = np.flatnonzero(landmark_fold != fold)
-        features = LandmarkFeatures(kernel, subspace.points.take(known).rows, dtype, q)
+        features = gram.LandmarkFeatures(kernel, subspace.points.take(known).rows, dtype, q)
         if features.whitens_first:
             return None
         sums = total + part * -1.0
@@ -124,7 +117,7 @@ def _block(K: Array, rows: Array, columns: Array) -> Array:
 
 
 def _leading(
-    solver: EigenSolver, operator: GramOperator, q: int, rng: np.random.Generator
+    solver: EigenSolver, operator: gram.GramOperator, q: int, rng: np.random.Generator
 ) -> tuple[Array, Array]:
     """The q leading eigenpairs, without the residuals that nobody will ask for."""
     if not isinstance(solver, Dense):

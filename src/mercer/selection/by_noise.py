@@ -14,17 +14,8 @@ from mercer.exceptions import DataError
 from mercer.kernels import Kernel
 from mercer.model import ParallelAnalysis
 from mercer.points import as_points
+from mercer.selection import search
 from mercer.selection.noise import Noise, add_noise, typical_noise
-from mercer.selection.search import (
-    Cells,
-    Choice,
-    Denoiser,
-    all_counts,
-    fit_quietly,
-    fitted,
-    kernels_around,
-    sample,
-)
 
 #: Up to so many rows there are five splits instead of three.
 MORE_SPLITS = 1000
@@ -42,7 +33,7 @@ def choose_by_noise(
     n_splits: int | None = None,
     max_rows: int = 5000,
     exhaustive: bool = False,
-) -> Choice:
+) -> search.Choice:
     """Kernel and number of components with the smallest held-out error of denoising.
 
     Noise of the stated level is added to held-out rows; the error is the mean squared distance in
@@ -88,30 +79,32 @@ def choose_by_noise(
     if len(X) < 2 * n_splits:
         few = f"{len(X)} rows are too few for {n_splits} splits"
         raise DataError(f"{few}; give at least {2 * n_splits} rows.")
-    X = sample(X, max_rows)
+    X = search.sample(X, max_rows)
     from sklearn.model_selection import KFold  # brings in metrics and encoders
 
     splits = list(KFold(n_splits, shuffle=True, random_state=0).split(X))
-    tried = all_counts(len(splits[0][0]) - 1) if counts is None else sorted(counts)
+    tried = search.all_counts(len(splits[0][0]) - 1) if counts is None else sorted(counts)
     noise = typical_noise(X) if noise is None else noise
-    candidates = kernels_around(estimator.kernel, X) if kernels is None else list(kernels)
+    candidates = search.kernels_around(estimator.kernel, X) if kernels is None else list(kernels)
     candidates = [kernel.resolve(X) for kernel in candidates]
     own = candidates[len(candidates) // 2]
-    denoisers: dict[tuple[str, int, int], Denoiser] = {}
+    denoisers: dict[tuple[str, int, int], search.Denoiser] = {}
 
     def trial(s: int, candidate: Estimator, q: int, in_full: bool) -> Array:
         """Noise is added to the rows held out, and they are compared with before."""
         train, test = splits[s]
         clean = as_points(X[test])
 
-        def denoiser() -> Denoiser:
-            model = fit_quietly(candidate, as_points(X[train]).for_user())
-            return Denoiser.of(model, add_noise(clean.rows, noise, fixed_rng(s)), match_noise)
+        def denoiser() -> search.Denoiser:
+            model = search.fit_quietly(candidate, as_points(X[train]).for_user())
+            return search.Denoiser.of(
+                model, add_noise(clean.rows, noise, fixed_rng(s)), match_noise
+            )
 
-        denoised = fitted(denoisers, candidate, s, denoiser)(q, in_full)
+        denoised = search.fitted(denoisers, candidate, s, denoiser)(q, in_full)
         return np.asarray(denoised.squared_differences(clean))
 
-    cells = Cells(estimator, [partial(trial, s) for s in range(n_splits)], tried, candidates)
+    cells = search.Cells(estimator, [partial(trial, s) for s in range(n_splits)], tried, candidates)
     if exhaustive:
         cells.fill()
     else:
@@ -127,7 +120,7 @@ def choose_by_parallel_analysis(
     *,
     kernels: Sequence[Kernel] | None = None,
     rule: ParallelAnalysis | None = None,
-) -> Choice:
+) -> search.Choice:
     """Kernel and number of components whose spectrum exceeds chance by most.
 
     For each kernel the components above those of independent columns count as signal; the kernel
@@ -152,22 +145,24 @@ def choose_by_parallel_analysis(
     7
     """
     rule = rule if rule is not None else ParallelAnalysis()
-    candidates = list(kernels) if kernels is not None else kernels_around(estimator.kernel, X)
+    candidates = (
+        list(kernels) if kernels is not None else search.kernels_around(estimator.kernel, X)
+    )
     most = min(rule.max_components, len(X) - 1)
     rng = fixed_rng(0)
     table: list[tuple[Kernel, int, float]] = []
     for kernel in announced("tune", candidates):
         model = clone(estimator).set_params(kernel=kernel.resolve(X), n_components=most)
-        values = _padded_spectrum(fit_quietly(model, X), most)
+        values = _padded_spectrum(search.fit_quietly(model, X), most)
         null = [
-            _padded_spectrum(fit_quietly(model, rng.permuted(X, axis=0)), most)
+            _padded_spectrum(search.fit_quietly(model, rng.permuted(X, axis=0)), most)
             for _ in range(rule.n_permutations)
         ]
         excess = values - np.quantile(null, rule.quantile, axis=0)
         q = max(1, most if (excess > 0).all() else int((excess > 0).argmin()))
         table.append((kernel, q, float(excess[:q].sum() / len(X))))
     kernel, q, energy = max(table, key=lambda row: row[2])
-    return Choice(kernel, q, energy, table)
+    return search.Choice(kernel, q, energy, table)
 
 
 def _padded_spectrum(model: Estimator, k: int) -> Array:

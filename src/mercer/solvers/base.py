@@ -12,17 +12,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import issparse
 
+from mercer import gram
 from mercer._base.config import Config
 from mercer._base.types import Array, Precision, Rows
 from mercer.exceptions import ConvergenceWarning, DataError, warn
-from mercer.gram import (
-    CenteredGram,
-    GramOperator,
-    SpotCheck,
-    StreamedGram,
-    UncenteredGram,
-    WeightedGram,
-)
 from mercer.gram.passes import Passes
 from mercer.kernels import Kernel
 from mercer.model import ComponentRule, Subspace, from_gram
@@ -31,16 +24,9 @@ from mercer.points import Points
 from mercer.points.crew import Crew
 from mercer.points.source import as_source
 from mercer.points.sparse import SparseRows
+from mercer.solvers import policy
 from mercer.solvers.audit import Finding, audit_rows, audit_scores, audit_spectrum, audited
 from mercer.solvers.plan import Plan
-from mercer.solvers.policy import (
-    hides_components,
-    hides_scores,
-    keep_positive,
-    refuse_no_variance,
-    total_variance,
-    warn_if_degenerate,
-)
 
 #: Operations a second of one core, as measured: n³ of LAPACK's eigenvectors, sums of landmark
 #: features, kernel values by tiles, and products with a matrix that is kept. What a solver takes is
@@ -89,16 +75,16 @@ class Problem:
         return self.points.dtype
 
     @cached_property
-    def spot(self) -> SpotCheck:
+    def spot(self) -> gram.SpotCheck:
         """A few rows of the Gram matrix by the kernel's definition."""
-        return SpotCheck(self.kernel, self.points, self.weight)
+        return gram.SpotCheck(self.kernel, self.points, self.weight)
 
     def streamed(
         self, dtype: Precision, tile_dtype: Precision = None, *, keep: bool = False
-    ) -> StreamedGram:
+    ) -> gram.StreamedGram:
         """The Gram matrix by tiles, which are computed again in every product, or kept."""
         matrix = self.kernel, self.points, dtype, tile_dtype
-        return StreamedGram.from_rows(*matrix, spot=self.spot, keep=keep, passes=self.passes)
+        return gram.StreamedGram.from_rows(*matrix, spot=self.spot, keep=keep, passes=self.passes)
 
     def loaded(self) -> Problem:
         """With the rows in memory, and the workers beside which they were."""
@@ -193,10 +179,10 @@ class EigenSolver(Solver):
     streams: ClassVar[bool] = False
 
     @abstractmethod
-    def solve(self, operator: GramOperator, k: int, rng: np.random.Generator) -> Spectrum:
+    def solve(self, operator: gram.GramOperator, k: int, rng: np.random.Generator) -> Spectrum:
         """The k leading eigenpairs of a symmetric operator."""
 
-    def bind(self, problem: Problem) -> GramOperator:
+    def bind(self, problem: Problem) -> gram.GramOperator:
         """The Gram matrix in the storage that suits this solver, before weights and centring."""
         return problem.streamed(problem.dtype)
 
@@ -217,13 +203,14 @@ class EigenSolver(Solver):
         started = time.perf_counter()
         operator = _weighted_and_centered(self.bind(problem), problem)
         if not self.streams and not operator.can_refine:
-            refuse_no_variance(operator)  # a solver that streams learns the trace by its first pass
+            # A solver that streams learns the trace by its first pass.
+            policy.refuse_no_variance(operator)
         spectrum, q = self._solve_for_rule(operator, problem)
         operator = spectrum.operator
-        if hides_scores(spectrum, problem.dtype):
+        if policy.hides_scores(spectrum, problem.dtype):
             return self._fit(replace(problem, points=problem.points.cast(np.float64)))
-        trace = total_variance(operator, spectrum.values[:q])
-        warn_if_degenerate(problem.kernel, problem.points, spectrum.values, trace, operator)
+        trace = policy.total_variance(operator, spectrum.values[:q])
+        policy.warn_if_degenerate(problem.kernel, problem.points, spectrum.values, trace, operator)
         name, passes, converged = type(self).__name__, spectrum.passes, spectrum.converged
         if not converged:
             stopped = f"{name} stopped after {passes} passes with {q} pairs"
@@ -240,17 +227,19 @@ class EigenSolver(Solver):
         findings = _findings(problem, fit, spectrum, q)
         return replace(fit, report=audited(fit.report, findings))
 
-    def _solve_for_rule(self, operator: GramOperator, problem: Problem) -> tuple[Spectrum, int]:
+    def _solve_for_rule(
+        self, operator: gram.GramOperator, problem: Problem
+    ) -> tuple[Spectrum, int]:
         """Ask for more eigenpairs until the rule can tell how many it wants."""
         k, passes = problem.rule.guess(problem.rank_limit), 0
         while True:
             spectrum = self.solve(operator, k, problem.rng)
-            if spectrum.operator.can_refine and hides_components(spectrum, problem.rule):
+            if spectrum.operator.can_refine and policy.hides_components(spectrum, problem.rule):
                 spectrum = self.solve(spectrum.operator.refined(), k, problem.rng)
-            refuse_no_variance(spectrum.operator)
+            policy.refuse_no_variance(spectrum.operator)
             passes += spectrum.passes
             spectrum = replace(spectrum, passes=passes)
-            rank = keep_positive(spectrum, problem.kernel, problem.rule)
+            rank = policy.keep_positive(spectrum, problem.kernel, problem.rule)
             q = problem.rule.count(spectrum.values[:rank], spectrum.operator.trace())
             if q is not None:
                 return spectrum, q
@@ -287,16 +276,16 @@ def _findings(problem: Problem, fit: Model, spectrum: Spectrum, q: int) -> list[
     return [*findings, *audit_rows(subspace, spot.rows, variance, errors, spot.values)]
 
 
-def _weighted_and_centered(base: GramOperator, problem: Problem) -> GramOperator:
+def _weighted_and_centered(base: gram.GramOperator, problem: Problem) -> gram.GramOperator:
     # In float64 whatever the rows are: a direction that is not a unit vector projects badly.
     n = problem.n
     direction = np.full(n, 1 / np.sqrt(n))
     if problem.weight is not None:
         root = np.sqrt(problem.weight, dtype=np.float64)
-        base = WeightedGram(base, root)
+        base = gram.WeightedGram(base, root)
         direction = root / np.linalg.norm(root)
     if not problem.center:
-        return UncenteredGram(base, direction)
+        return gram.UncenteredGram(base, direction)
     if n < 2:
         raise DataError(f"kernel PCA needs at least 2 rows, not {n}; give more rows.")
-    return CenteredGram(base, direction)
+    return gram.CenteredGram(base, direction)

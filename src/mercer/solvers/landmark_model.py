@@ -17,13 +17,7 @@ from mercer.gram.spot_check import ROWS
 from mercer.kernels import Basis, Kernel
 from mercer.model import ComponentRule, Subspace, from_features
 from mercer.points import Points
-from mercer.solvers.policy import (
-    NEGATIVE_LIMIT,
-    end_of_spectrum,
-    noise_floor,
-    refuse_magnitude,
-    refuse_negative,
-)
+from mercer.solvers import policy
 
 
 @dataclass(frozen=True)
@@ -54,18 +48,18 @@ class LandmarkModel:
         with lapack_threads(len(mean)):
             values, vectors = np.linalg.eigh(sums.square - sums.weight * np.outer(mean, mean))
         scale, largest = sums.diagonal / sums.weight, float(values.max(initial=0.0))
-        floor = noise_floor(largest, len(values), scale, np.dtype(np.float64), removed)
+        floor = policy.noise_floor(largest, len(values), scale, np.dtype(np.float64), removed)
         if not largest > floor:
             none = f"kernel has no variance on the landmarks: eigenvalues reach {largest:.2g}"
             raise DataError(f"{none}; give rows that differ, more landmarks, or another width.")
-        refuse_magnitude(features.points.cast(features.dtype), float(values[-1]))
+        policy.refuse_magnitude(features.points.cast(features.dtype), float(values[-1]))
         keep = values > floor
         outside = sums.diagonal - float(np.trace(sums.square))
         if not features.kernel.is_mercer:
             spectrum = np.linalg.eigvalsh(features.gram)
-            refuse_negative(spectrum[0], spectrum[-1], NEGATIVE_LIMIT * spectrum[-1])
+            policy.refuse_negative(spectrum[0], spectrum[-1], policy.NEGATIVE_LIMIT * spectrum[-1])
             # n eigenvalues that sum to less than zero have one below a share of that.
-            refuse_negative(min(outside + 8 * blur, 0.0) / n, values[-1], floor)
+            policy.refuse_negative(min(outside + 8 * blur, 0.0) / n, values[-1], floor)
         values, rounded = values[keep][::-1], np.zeros(np.count_nonzero(keep))
         # NumPy multiplies by a matrix of negative strides without BLAS, ten times slower.
         vectors = np.ascontiguousarray(vectors[:, keep][:, ::-1])
@@ -305,4 +299,6 @@ def _largest_eigenvalue(
         return np.asarray(root * (inner + more))
 
     bound = float((root**2 * own).max())  # the diagonal tells, too
-    return largest * max(bound, end_of_spectrum(product, len(own), "LA", 1e-2, own.dtype) or 0.0)
+    return largest * max(
+        bound, policy.end_of_spectrum(product, len(own), "LA", 1e-2, own.dtype) or 0.0
+    )

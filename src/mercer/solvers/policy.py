@@ -6,17 +6,10 @@ from typing import Literal
 import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
+from mercer import exceptions
 from mercer._base.linalg import SQUARABLE
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array
-from mercer.exceptions import (
-    DataError,
-    DegenerateKernelWarning,
-    IndefiniteKernelWarning,
-    KernelError,
-    Remedy,
-    warn,
-)
 from mercer.gram import CenteredGram, GramOperator
 from mercer.gram.base import largest_value
 from mercer.kernels import Kernel, RadialKernel
@@ -86,14 +79,14 @@ def refuse_no_variance(operator: GramOperator) -> None:
         raise _no_variance(f"the eigenvalues sum to {trace:.2g}")
 
 
-def _indefinite(sign: str) -> KernelError:
+def _indefinite(sign: str) -> exceptions.KernelError:
     use = "use a Mercer kernel such as Gaussian()."
-    return KernelError(f"the kernel is not positive definite: {sign}; {use}")
+    return exceptions.KernelError(f"the kernel is not positive definite: {sign}; {use}")
 
 
-def _no_variance(sign: str) -> DataError:
+def _no_variance(sign: str) -> exceptions.DataError:
     give = "give rows that differ, or another kernel width."
-    return DataError(f"kernel has no variance: {sign}, mere rounding; {give}")
+    return exceptions.DataError(f"kernel has no variance: {sign}, mere rounding; {give}")
 
 
 def total_variance(operator: GramOperator, kept: Array) -> float:
@@ -114,7 +107,7 @@ def refuse_magnitude(points: Points, *values: float, weight: float = 1.0) -> Non
     verb = "underflows" if min(values) < float(limits.tiny) else "overflows"
     finer = ", or give them in float64" if points.dtype == np.float32 else ""
     weights = "" if weight == 1 else f" and the sample weights about {weight:.0e}"
-    raise KernelError(
+    raise exceptions.KernelError(
         f"the kernel {verb} {points.dtype}: the rows reach a magnitude of {points.largest:.3g}"
         f"{weights}; scale them first (for example with StandardScaler){finer}."
     )
@@ -128,7 +121,7 @@ def refuse_square(kernel: Kernel, points: Points) -> None:
     limit = SQUARABLE if points.dtype == np.float32 else SQUARABLE**4
     largest = largest_value(kernel, points)
     if not (largest == 0 or 1 / limit < largest < limit):
-        raise KernelError(
+        raise exceptions.KernelError(
             f"kernel values of {largest:.2g}, of rows that reach a magnitude of "
             f"{points.largest:.3g}, have squares beyond {points.dtype}; scale the rows first (for "
             "example with StandardScaler), or fit KernelPCA."
@@ -166,10 +159,10 @@ def refuse_negative(smallest: float, largest: float, floor: float) -> None:
         share = f"{smallest / largest:.2g} of the largest"
         raise _indefinite(f"its smallest eigenvalue is {smallest:.3g} ({share})")
     if smallest < -floor:
-        warn(
+        exceptions.warn(
             f"the kernel is slightly indefinite: its smallest eigenvalue is {smallest:.3g}; "
             "the positive part was kept. Use a Mercer kernel to be exact.",
-            IndefiniteKernelWarning,
+            exceptions.IndefiniteKernelWarning,
         )
 
 
@@ -215,9 +208,12 @@ def warn_if_degenerate(
         return
     try:
         median = f"the median distance is {median_length(X):.4g} ("
-    except DataError:  # without centring that is an answer, if a poor one
-        warn(f"{symptom}: all rows are equal; give rows that differ.", DegenerateKernelWarning)
+    except exceptions.DataError:  # without centring that is an answer, if a poor one
+        exceptions.warn(
+            f"{symptom}: all rows are equal; give rows that differ.",
+            exceptions.DegenerateKernelWarning,
+        )
         return
-    remedy = Remedy("a Gaussian's gamma='median'", shell="--gamma median") + ")."
+    remedy = exceptions.Remedy("a Gaussian's gamma='median'", shell="--gamma median") + ")."
     unsuited = f"{symptom}: the width of {kernel!r} does not suit the data; {median}"
-    warn(unsuited + remedy, DegenerateKernelWarning)
+    exceptions.warn(unsuited + remedy, exceptions.DegenerateKernelWarning)

@@ -12,15 +12,9 @@ from typing import Any, TypedDict
 from mercer._base.files import atomic_file
 from mercer._base.types import PathLike
 from mercer.exceptions import ModelFileError, warn
+from mercer.io.model_file import container
 from mercer.io.model_file.checks import check_answers
 from mercer.io.model_file.codec import Decoder, Encoder, saved_attributes
-from mercer.io.model_file.container import (
-    Reader,
-    Tensor,
-    open_container,
-    parse_json,
-    write_container,
-)
 from mercer.model.model import PER_COMPONENT, remember
 
 FORMAT = "mercer model"
@@ -73,7 +67,7 @@ def write_model(model: object, path: PathLike) -> Path:
         "model": json.dumps(encoded, allow_nan=False),
     }
     with atomic_file(path) as file:
-        write_container(file, texts, encoder.tensors)
+        container.write_container(file, texts, encoder.tensors)
     return Path(path)
 
 
@@ -89,7 +83,7 @@ def read_model(path: PathLike) -> Any:
     ModelFileError
         The file is damaged, foreign, of another version, or makes no sense; it says which.
     """
-    with open_container(path) as reader:
+    with container.open_container(path) as reader:
         header = header_of(reader)
         decoder = Decoder(reader)
         model = decoder.decode(header["model"])
@@ -108,7 +102,7 @@ def read_model(path: PathLike) -> Any:
     return model
 
 
-def header_of(reader: Reader) -> dict[str, Any]:
+def header_of(reader: container.Reader) -> dict[str, Any]:
     """The header, parsed, if format and version are ours."""
     texts = reader.texts
     if texts.get("format") != FORMAT:
@@ -120,7 +114,7 @@ def header_of(reader: Reader) -> dict[str, Any]:
         raise reader.error(f"its header has the texts {sorted(texts)!r:.200}")
     header: dict[str, Any] = dict(texts)
     for name in ("libraries", "data", "model"):
-        header[name] = parse_json(texts[name], reader.error)
+        header[name] = container.parse_json(texts[name], reader.error)
     known = header["libraries"]
     versions = (*known, *known.values()) if isinstance(known, dict) else (None,)
     # Nothing that a terminal would take for a command.
@@ -165,7 +159,8 @@ class ModelInfo:
     created_at: str  #: in UTC, ISO 8601
     #: Rows, columns, precision and a fingerprint of the data that the model was fitted to
     data: Fingerprint | None
-    tensors: tuple[Tensor, ...]  #: name, type, shape and size of each array, the largest first
+    #: Name, type, shape and size of each array, the largest first
+    tensors: tuple[container.Tensor, ...]
 
 
 def describe(path: PathLike) -> ModelInfo:
@@ -194,7 +189,7 @@ def describe(path: PathLike) -> ModelInfo:
     >>> [(tensor.name, tensor.shape) for tensor in info.tensors[:2]]
     [('subspace.support', (50, 3)), ('subspace.coef', (50, 2))]
     """
-    with open_container(path) as reader:
+    with container.open_container(path) as reader:
         header = header_of(reader)
         reader.verify()
         model = header["model"]
@@ -208,13 +203,13 @@ def describe(path: PathLike) -> ModelInfo:
         return ModelInfo(*own, **origin, tensors=tuple(tensors))
 
 
-def _texts(reader: Reader, values: Mapping[str, object]) -> dict[str, str]:
+def _texts(reader: container.Reader, values: Mapping[str, object]) -> dict[str, str]:
     pairs = ((name, _text(reader, value)) for name, value in values.items())
     # Nothing that a terminal would take for a command.
     return dict([text if text.isprintable() else ascii(text) for text in pair] for pair in pairs)
 
 
-def _text(reader: Reader, value: Any) -> str:
+def _text(reader: container.Reader, value: Any) -> str:
     """A value as Python would write it, without making it."""
     match value:
         case list():
