@@ -13,7 +13,7 @@ from mercer.kernels import Gaussian, Linear, Polynomial
 from mercer.kernels.composite import _Pair
 from mercer.kernels.dot_product import DotProductKernel
 from mercer.model import model as result
-from mercer.solvers import Davidson, Dense, Lanczos, base, davidson
+from mercer.solvers import Davidson, Dense, Lanczos, davidson, policy
 from mercer.solvers.audit import Finding, audited
 
 pytestmark = pytest.mark.filterwarnings("ignore::mercer.exceptions.RankWarning")
@@ -57,7 +57,7 @@ def test_components_dropped_below_the_floor_of_float32(monkeypatch, rng):
     X, weight = rng.standard_normal((268, 3)), 10 ** rng.uniform(0, 7, 268)
     model = KernelPCA(16, kernel=Gaussian(sigma=30.0), solver=Davidson())
     assert model.fit(X, sample_weight=weight).n_components_ == 16
-    monkeypatch.setattr(base, "hides_components", lambda *_: False)
+    monkeypatch.setattr(policy, "hides_components", lambda *_: False)
     monkeypatch.setattr(davidson, "_is_hidden", lambda *_: False)
     monkeypatch.setattr(davidson, "_is_crowded", lambda *_: False)
     monkeypatch.setattr(Davidson, "_is_coarse", lambda *_: False)

@@ -11,7 +11,7 @@ import pytest
 
 import mercer
 from mercer import KernelPCA
-from mercer.io.model_file import file as model_file
+from mercer.io.model_file import container
 from tests.io.model_file.models import rows
 
 
@@ -78,7 +78,7 @@ def test_an_error_or_interrupt_while_writing(old, monkeypatch):
             file.write(b"half a file")
             raise error
 
-        monkeypatch.setattr(model_file, "write_container", fail)
+        monkeypatch.setattr(container, "write_container", fail)
         with pytest.raises((KeyboardInterrupt, MemoryError, OSError)):
             KernelPCA(3).fit(rows()).save(old)
         assert_untouched(old, data)
