@@ -138,7 +138,7 @@ def model() -> None:
     far = [_far(n, cores, workers, client, rate) for n, cores in FAR]
     table(HEADS, far)
     if "--keep" in sys.argv:
-        state = "busy machine, one core; each fit once"
+        state = "quiet machine; each fit once"
         command = "python -m benchmarks far model"
         keep("far", CHECKED, heads, rows, state, command, [f"{unit}."])
         keep("far_map", MAP, HEADS, far, "from the table above", command)
