@@ -4,10 +4,10 @@ import contextlib
 import json
 import os
 import signal
-import time
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
